@@ -1,0 +1,4 @@
+//! Engine.
+
+pub mod live;
+pub mod snapshot;

@@ -1,0 +1,230 @@
+//! The snapshot: one immutable picture of everything a surface may show. The screen and the read verbs render it.
+
+use crate::clock::Millis;
+use crate::event::{Event, Sequence};
+use crate::session_key::{AgentId, SessionKey};
+use crate::watch::{Condition, Cursor, PairState};
+
+/// A picture of the state at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// Rises with each picture of one process.
+    pub revision: u64,
+    /// When it was taken.
+    pub at: Millis,
+    /// What this process is to the database.
+    pub role: Role,
+    /// The journal as a whole.
+    pub journal: JournalRow,
+    /// All sessions, by key and agent.
+    pub sessions: Vec<SessionRow>,
+    /// All watches, by watcher and target.
+    pub watches: Vec<WatchRow>,
+    /// Pending notices: the watches of `watches` that owe one, oldest first.
+    pub notices: Vec<NoticeRow>,
+    /// The newest events, oldest first.
+    pub events: Vec<EventRow>,
+    /// The upstream monitor's pulse.
+    pub pulse: Pulse,
+    /// Failures since the process started that somebody should see, oldest first.
+    pub problems: Vec<Problem>,
+}
+
+/// What a process is to the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Role {
+    /// A one-shot command, or not known yet.
+    #[default]
+    Visitor,
+    /// It holds the lock, and runs the monitor, the wakes and the sweep.
+    Owner,
+    /// Another process does.
+    Viewer {
+        /// That process's id, when it is known.
+        owner: Option<u32>,
+    },
+}
+
+/// The journal as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalRow {
+    /// How many events are retained.
+    pub rows: u64,
+    /// The lowest retained number.
+    pub min: Option<Sequence>,
+    /// The highest retained number.
+    pub max: Option<Sequence>,
+    /// Appends that failed in this process.
+    pub append_failures: u64,
+}
+
+/// One session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// Its key.
+    pub key: SessionKey,
+    /// Its owner.
+    pub agent: AgentId,
+    /// The session that spawned it.
+    pub parent: Option<SessionKey>,
+    /// A title for people, from outside: clean it for display.
+    pub title: Option<String>,
+    /// The harness that runs it, when it was adopted or a hook named it.
+    pub harness: Option<String>,
+    /// The state version; `None` without logged changes.
+    pub version: Option<Sequence>,
+    /// The pruned watermark.
+    pub pruned: Sequence,
+    /// The newest retained event.
+    pub last_event: Option<Event>,
+    /// Events in each of the last [`ACTIVITY_SLOTS`] spans of [`ACTIVITY_SLOT`], oldest first.
+    pub activity: [u16; ACTIVITY_SLOTS],
+    /// Cursors on it.
+    pub watchers: usize,
+    /// Cursors it holds.
+    pub watching: usize,
+    /// Notices that it, as a watcher, has not taken.
+    pub pending_notices: usize,
+    /// Messages that wait for its next turn.
+    pub messages: usize,
+    /// Whether a goal is set.
+    pub has_goal: bool,
+    /// When its last turn began, as far as known.
+    pub last_turn_at: Option<Millis>,
+    /// When it ended, if it did.
+    pub ended_at: Option<Millis>,
+    /// Its foreign source.
+    pub upstream: Option<LinkRow>,
+}
+
+/// How many slots [`SessionRow::activity`] has.
+pub const ACTIVITY_SLOTS: usize = 12;
+/// How long one slot is: five minutes.
+pub const ACTIVITY_SLOT: Millis = 5 * crate::clock::MINUTE;
+
+/// The foreign source of a session, and what the monitor last found there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkRow {
+    /// Which catalog probes it.
+    pub catalog: String,
+    /// Where the source lives.
+    pub host: String,
+    /// The foreign session's own id.
+    pub thread: String,
+    /// What the ref and the marker mean.
+    pub kind: String,
+    /// The file, when the ref names one.
+    pub path: Option<String>,
+    /// How far it has been read, in bytes, when the marker says so.
+    pub offset: Option<u64>,
+    /// The last outcome in words: `quiet`, `activity`, `echo`, `busy`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`,
+    /// `unknown`.
+    pub outcome: String,
+    /// More about the outcome, for people.
+    pub detail: Option<String>,
+    /// When that outcome was found.
+    pub outcome_at: Option<Millis>,
+    /// How often in a row the source was missing, 0 to 3.
+    pub missing_streak: u8,
+    /// When the marker last moved.
+    pub scanned_at: Option<Millis>,
+    /// When the session was adopted.
+    pub created_at: Millis,
+}
+
+/// One watch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WatchRow {
+    /// The cursor.
+    pub cursor: Cursor,
+    /// The target's state version, 0 when none.
+    pub head: Sequence,
+    /// What the watermarks say.
+    pub state: PairState,
+    /// What that means.
+    pub condition: Condition,
+    /// The condition's reason in one sentence, with times as they were when the snapshot was taken.
+    pub because: String,
+    /// When the open notice opened, as far as known.
+    pub pending_since: Option<Millis>,
+    /// How the watcher gets, or got, to know.
+    pub wake: WakeState,
+    /// When the watch ends unless it is touched.
+    pub expires_at: Millis,
+}
+
+impl WatchRow {
+    /// What is owed to the watcher: material − last seen.
+    pub fn actionable_lag(&self) -> i64 {
+        (self.cursor.material.0 - self.cursor.seen.0).max(0)
+    }
+
+    /// What the journal holds beyond last seen, harmless events included: head − last seen.
+    pub fn history_lag(&self) -> i64 {
+        (self.head.0 - self.cursor.seen.0).max(0)
+    }
+}
+
+/// The wake of a watcher.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WakeState {
+    /// None was asked for.
+    #[default]
+    NotDue,
+    /// It waits for more to come, until the given time.
+    Coalescing(Millis),
+    /// It went out at the given time.
+    Fired(Millis),
+    /// It could not go out: when, and why.
+    Skipped(Millis, String),
+    /// This watcher is never woken: a sub-agent or an ambient watch.
+    Never,
+}
+
+/// One pending notice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoticeRow {
+    /// Where the pair stands in [`Snapshot::watches`].
+    pub watch: usize,
+    /// The line that waits.
+    pub text: String,
+    /// Whether the line is known to be queued; `None` when no owner runs.
+    pub queued: Option<bool>,
+}
+
+/// One event and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventRow {
+    /// The event.
+    pub event: Event,
+    /// Watchers for whom it opened a notice.
+    pub notified: u32,
+    /// Watchers whose open notice covers it.
+    pub coalesced: u32,
+    /// Watchers who caused it themselves.
+    pub suppressed: u32,
+}
+
+/// The upstream monitor's pulse, as the owner last wrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// When the last tick ended.
+    pub last_tick_at: Option<Millis>,
+    /// How long it took, in milliseconds.
+    pub took: Option<Millis>,
+    /// When the next one is due.
+    pub next_tick_at: Option<Millis>,
+    /// How many links it looked at.
+    pub links: usize,
+    /// Whether it is overdue.
+    pub overdue: bool,
+}
+
+/// A failure that somebody should see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// When.
+    pub at: Millis,
+    /// What was tried, on what, and what to do; one line.
+    pub message: String,
+}

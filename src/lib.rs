@@ -1,0 +1,9 @@
+//! tidings
+
+pub mod clock;
+pub mod engine;
+pub mod event;
+pub mod session_key;
+pub mod upstream;
+pub mod upstream_link;
+pub mod watch;

@@ -1,0 +1,2 @@
+//! tidings
+fn main() {}

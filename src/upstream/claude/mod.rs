@@ -1,0 +1,1 @@
+//! Claude Code: transcripts below `$CLAUDE_CONFIG_DIR/projects`.

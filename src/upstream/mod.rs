@@ -1,0 +1,191 @@
+//! Upstream: reads other programs' files and says what happened there.
+//!
+//! Nothing here writes to those files, follows a link out of their root, or keeps a word of what people typed. The engine
+//! calls a [`Provider`] for each catalog; nothing here knows the engine or the journal.
+
+pub mod claude;
+pub mod echo;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::clock::Millis;
+use crate::upstream_link::UpstreamLink;
+use echo::OwnTexts;
+
+/// One read-only question about one link.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    /// The link as it was listed.
+    pub link: UpstreamLink,
+    /// What `tidings` itself put into that session lately.
+    pub own_texts: OwnTexts,
+}
+
+/// A hash of a foreign record's own id, by which a turn is counted once whatever file it is copied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RecordId(pub [u8; 16]);
+
+impl RecordId {
+    /// The hash of `id`.
+    pub fn of(id: &str) -> Self {
+        let mut out = [0; 16];
+        out.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..16]);
+        Self(out)
+    }
+}
+
+/// One human turn that a probe found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The record's own id; `None` for records that have none (they count wherever they are met).
+    pub id: Option<RecordId>,
+    /// When it was typed or taken up.
+    pub at: Millis,
+}
+
+/// What a probe found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// Nothing new.
+    Quiet,
+    /// The source was read forward.
+    Read(Window),
+    /// The source is certainly not there.
+    Missing,
+    /// A row is longer than the limit: the marker stays before it.
+    Blocked {
+        /// Bytes known of the row so far.
+        bytes: u64,
+        /// Where the row begins, in bytes.
+        offset: u64,
+    },
+    /// The source could not be read, and it is not known whether it is there.
+    Unreadable(String),
+    /// The ref or the marker makes no sense.
+    Invalid(String),
+}
+
+/// One stretch of a source that was read to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Human turns, oldest first. Ids counted before are the engine's to drop.
+    pub turns: Vec<Turn>,
+    /// How many rows were echoes of own texts.
+    pub echoes: u32,
+    /// How many rows were not readable as records; they are passed over and counted.
+    pub malformed: u32,
+    /// Where to go on.
+    pub next_marker: Value,
+    /// Names the end of this stretch in the dedupe key.
+    pub dedupe_id: String,
+    /// Said when the source turned out to be another file than before (truncated, replaced, recreated).
+    pub replaced: Option<String>,
+    /// Whether more lies behind this window.
+    pub more: bool,
+}
+
+/// A foreign session of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogEntry {
+    /// The catalog, for example `claude`.
+    pub catalog: String,
+    /// The foreign session's own id.
+    pub thread: String,
+    /// The file.
+    pub path: PathBuf,
+    /// A title for people: the harness's own, cut to 200 characters; not cleaned for display.
+    pub title: Option<String>,
+    /// The folder that the session works in.
+    pub project: Option<String>,
+    /// The harness's version.
+    pub version: Option<String>,
+    /// Last change of the file.
+    pub modified_at: Millis,
+    /// Size of the file in bytes.
+    pub size: u64,
+}
+
+/// What a walk over a catalog found, and what it passed over and why.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// The sessions, newest first.
+    pub entries: Vec<CatalogEntry>,
+    /// What was passed over: path and reason.
+    pub skipped: Vec<(PathBuf, String)>,
+}
+
+/// What adoption needs to know about a foreign session.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The session.
+    pub entry: CatalogEntry,
+    /// Where it lives, for example `gateway:local`.
+    pub host: String,
+    /// What ref and marker mean, for example `claude-cli`.
+    pub kind: String,
+    /// Where it is.
+    pub reference: Value,
+    /// Where reading starts: the present end.
+    pub marker: Value,
+}
+
+/// Why a foreign session can't be adopted or scanned.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// No such session.
+    #[error(
+        "no {catalog} session matches \"{wanted}\"; list them with a shorter prefix or give the file's path"
+    )]
+    NotFound {
+        /// The catalog that was searched.
+        catalog: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// A prefix that several sessions share.
+    #[error("\"{wanted}\" matches {count} {catalog} sessions; give more of the id")]
+    Ambiguous {
+        /// The catalog that was searched.
+        catalog: String,
+        /// What was asked for.
+        wanted: String,
+        /// How many match.
+        count: usize,
+    },
+    /// The file is not what it has to be.
+    #[error("{}: {reason}", path.display())]
+    Unsuitable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Reading failed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A catalog: knows one harness's files.
+pub trait Provider: Send + Sync {
+    /// The catalog id, for example `claude`.
+    fn catalog(&self) -> &'static str;
+
+    /// Answers one probe. Must not write anything. May block: the engine bounds it.
+    fn probe(&self, probe: &Probe) -> Finding;
+
+    /// Lists the foreign sessions of this machine.
+    fn list(&self) -> Result<Listing, UpstreamError>;
+
+    /// Finds the session that `wanted` names, by path, id or unique prefix, and where it ends now.
+    fn baseline(&self, wanted: &str) -> Result<Baseline, UpstreamError>;
+
+    /// The folder whose sessions are listed.
+    fn root(&self) -> &Path;
+}
