@@ -3,6 +3,8 @@
 pub mod clock;
 pub mod engine;
 pub mod event;
+pub mod journal;
+pub mod script;
 pub mod session_key;
 pub mod upstream;
 pub mod upstream_link;

@@ -1,5 +1,7 @@
 //! Upstream links: the row that ties an adopted session to its foreign source and holds the marker.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -53,7 +55,11 @@ impl UpstreamLink {
         hash.update(self.thread.as_bytes());
         hash.update([0]);
         hash.update(self.reference_json().unwrap_or(Value::Null).to_string().as_bytes());
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let mut hex = String::with_capacity(16);
+        for byte in hash.finalize().iter().take(8) {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        hex
     }
 }
 

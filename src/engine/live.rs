@@ -1,13 +1,77 @@
 //! The live engine: a thread that owns the [`Engine`](super), and the handle by which surfaces talk to it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::feed::FeedItem;
 use super::snapshot::Snapshot;
+use super::{EngineError, Settings};
+use crate::clock::{Clock, MINUTE, Millis, SECOND};
 use crate::event::{Changes, Sequence};
 use crate::session_key::{AgentId, SessionKey};
-use crate::upstream::Listing;
+use crate::upstream::{Listing, Provider};
+
+/// How a live engine runs.
+#[derive(Debug, Clone)]
+pub struct LiveOptions {
+    /// The state database.
+    pub db: PathBuf,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// What a person may set about the engine.
+    pub settings: Settings,
+    /// The catalogs.
+    pub providers: Vec<Arc<dyn Provider>>,
+    /// The program that wakes a watcher, with its arguments; without one, a wake ends skipped.
+    pub wake_command: Vec<String>,
+    /// Whether a person sees the notices: then the operator's wake is the notice on the screen.
+    pub screen: bool,
+    /// When the monitor ticks.
+    pub schedule: Schedule,
+}
+
+/// When the monitor ticks, in milliseconds after its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    /// The first tick.
+    pub first: Millis,
+    /// Each later tick is at a multiple of this.
+    pub period: Millis,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self { first: 15 * SECOND, period: MINUTE }
+    }
+}
+
+/// A running live engine.
+#[derive(Debug)]
+pub struct Live {
+    handle: Handle,
+}
+
+impl Live {
+    /// Starts an engine on a thread of its own. The first snapshot is there when this returns.
+    pub fn start(options: LiveOptions) -> Result<Self, EngineError> {
+        unimplemented!("{options:?}")
+    }
+
+    /// How to talk to it.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// The feed, with the time of each item: everything that is decided from the start on. Can be taken once.
+    pub fn feed(&mut self) -> Option<mpsc::Receiver<(Millis, FeedItem)>> {
+        None
+    }
+
+    /// Stops it and waits until it has stopped: the lock is free then.
+    pub fn stop(self) {}
+}
 
 /// What a surface may ask of the live engine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,203 @@
-//! Engine.
+//! Engine: turns commands into journal writes, notices and wakes.
+//!
+//! An [`Engine`] holds what the durable tables do not: the queues of pending lines and the wakes. It does nothing by itself;
+//! [`live`] runs one on a thread of its own, with the monitor and the sweep, and `script` and the verbs call the same methods.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`commands`] | recording, the producers, watching, sending, turns, reset and delete |
+//! | [`adoption`] | adopting foreign sessions |
+//! | [`monitor`] | the upstream monitor's tick |
+//! | [`notices`], [`queue`] | the line that a watcher finds, and where it waits |
+//! | [`wakes`] | one coalesced wake a watcher |
+//! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
+//! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | [`feed`] | everything that is decided, as a stream |
+//! | [`lock`], [`live`] | who the owner is, and the running engine |
 
+pub mod adoption;
+pub mod commands;
+pub mod condition;
+mod error;
+pub mod feed;
 pub mod live;
+pub mod lock;
+pub mod monitor;
+pub mod notices;
+pub mod picture;
+pub mod queue;
+mod session_rows;
 pub mod snapshot;
+pub mod sweep;
+pub mod wakes;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use error::EngineError;
+
+use crate::clock::{Clock, Millis};
+use crate::journal::append::Notice;
+use crate::journal::retention::PRUNE_INTERVAL;
+use crate::journal::{Journal, JournalError};
+use crate::session_key::SessionKey;
+use crate::watch::Cursor;
+use notices::Language;
+use queue::Queues;
+use wakes::Asked;
+
+/// How the queues relate to the cursors (`decisions.md` 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discipline {
+    /// As in the original: a line and its cursor may part. For `script`.
+    Loose,
+    /// Exactly one line a pending cursor, after each command and each change by another process.
+    InStep,
+}
+
+/// What a person may set about an engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// The language of notices.
+    pub language: Language,
+    /// Whether run ends notify explicit watchers.
+    pub run_end_notifies: bool,
+    /// How long each condition of a pair takes.
+    pub thresholds: condition::Thresholds,
+}
+
+/// The engine over one state database.
+#[derive(Debug)]
+pub struct Engine {
+    journal: Journal,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    discipline: Discipline,
+    queues: Queues,
+    /// Wake requests since they were last taken, in order.
+    asked: Vec<Asked>,
+    /// The newest material event of each pending pair whose notice was delivered here.
+    delivered: sweep::Delivered,
+    /// When retention is known to have run last; the database may know of a later time.
+    last_prune: Millis,
+    append_failures: u64,
+}
+
+impl Engine {
+    /// An engine over the state database at `path`, which is made when it is not there.
+    pub fn open(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+        discipline: Discipline,
+    ) -> Result<Self, EngineError> {
+        let mut journal = Journal::open(path, clock.now())?;
+        journal.set_run_end_notifies(settings.run_end_notifies);
+        let mut engine = Self {
+            journal,
+            clock,
+            settings,
+            discipline,
+            queues: Queues::new(settings.language),
+            asked: Vec::new(),
+            delivered: sweep::Delivered::default(),
+            last_prune: 0,
+            append_failures: 0,
+        };
+        engine.keep_in_step()?;
+        engine.asked.clear();
+        Ok(engine)
+    }
+
+    /// The present.
+    pub fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// The state database.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The state database, for what no command covers.
+    pub fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    /// The queues of pending lines.
+    pub fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
+    /// The queues, to take from and add to them without acknowledging anything.
+    pub fn queues_mut(&mut self) -> &mut Queues {
+        &mut self.queues
+    }
+
+    /// Takes the wake requests made since they were last taken, in order.
+    pub fn take_asked(&mut self) -> Vec<Asked> {
+        std::mem::take(&mut self.asked)
+    }
+
+    /// How many appends failed.
+    pub fn append_failures(&self) -> u64 {
+        self.append_failures
+    }
+
+    /// Queues the notices of an event and asks for the wakes, in watcher order.
+    fn deliver(&mut self, notices: &[Notice]) {
+        for notice in notices {
+            self.queues.add_notice(&notice.watcher, &notice.target, notice.since, notice.ambient);
+            if !notice.ambient {
+                self.ask_wake(&notice.watcher, &notice.target);
+            }
+        }
+    }
+
+    /// Queues the notice of a cursor that is pending, since its last seen, and asks for the wake.
+    fn deliver_cursor(&mut self, cursor: &Cursor) {
+        let ambient = cursor.provenance == crate::watch::Provenance::AmbientGroup;
+        self.queues.add_notice(&cursor.watcher, &cursor.target, cursor.seen, ambient);
+        if !ambient {
+            self.ask_wake(&cursor.watcher, &cursor.target);
+        }
+    }
+
+    /// Asks for a wake. A sub-agent is never woken: it finds the line at its next turn.
+    fn ask_wake(&mut self, watcher: &SessionKey, target: &SessionKey) {
+        if !watcher.is_subagent() {
+            self.asked.push(Asked {
+                watcher: watcher.clone(),
+                reason: format!("session-state:{target}"),
+            });
+        }
+    }
+
+    /// Runs retention when it is due. A failure is reported and changes nothing for the caller.
+    fn prune_if_due(&mut self) {
+        let now = self.now();
+        if now - self.last_prune <= PRUNE_INTERVAL {
+            return;
+        }
+        let pruned = self.journal.last_prune().and_then(|last| {
+            self.last_prune = last.max(self.last_prune);
+            if now - self.last_prune > PRUNE_INTERVAL { self.prune_now() } else { Ok(()) }
+        });
+        if let Err(error) = pruned {
+            tracing::warn!(%error, "retention failed; it is tried again after the next event");
+        }
+    }
+
+    fn prune_now(&mut self) -> Result<(), JournalError> {
+        let now = self.now();
+        self.journal.prune(now)?;
+        self.last_prune = self.last_prune.max(now);
+        Ok(())
+    }
+
+    /// Runs retention now.
+    pub fn prune(&mut self) -> Result<(), EngineError> {
+        self.prune_now()?;
+        self.keep_in_step()
+    }
+}

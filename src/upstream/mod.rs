@@ -173,7 +173,7 @@ pub enum UpstreamError {
 }
 
 /// A catalog: knows one harness's files.
-pub trait Provider: Send + Sync {
+pub trait Provider: Send + Sync + std::fmt::Debug {
     /// The catalog id, for example `claude`.
     fn catalog(&self) -> &'static str;
 

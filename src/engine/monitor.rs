@@ -1,0 +1,387 @@
+//! The upstream monitor: one tick probes every watched link and settles what was found (`upstream.md` 2).
+//!
+//! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
+//! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
+
+use std::collections::HashSet;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Engine, EngineError};
+use crate::event::{ActorType, EventKind, NewEvent};
+use crate::journal::owner::StoredPulse;
+use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
+use crate::session_key::{AgentId, SessionKey};
+use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
+use crate::upstream::{Finding, Probe, Provider, Window};
+use crate::upstream_link::UpstreamLink;
+
+/// A provider that has not answered after this is left behind; the others go on.
+pub const PROBE_LIMIT: Duration = Duration::from_secs(45);
+
+/// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
+const MAX_WINDOWS: usize = 1_024;
+
+/// What a tick found behind one link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkOutcome {
+    /// The adopted session.
+    pub session: SessionKey,
+    /// Which catalog was asked.
+    pub catalog: String,
+    /// The foreign session's own id.
+    pub thread: String,
+    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `unknown`.
+    pub outcome: String,
+    /// Human turns that were recorded.
+    pub human_turns: u32,
+    /// More about it.
+    pub detail: Option<String>,
+}
+
+/// Sources whose last probe has not come back yet: they are not asked again until it has.
+#[derive(Debug, Clone, Default)]
+pub struct InFlight(Arc<Mutex<HashSet<(SessionKey, AgentId)>>>);
+
+impl InFlight {
+    fn enter(&self, probe: &Probe) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Self::key(probe))
+    }
+
+    fn leave(&self, probe: &Probe) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&Self::key(probe));
+    }
+
+    fn key(probe: &Probe) -> (SessionKey, AgentId) {
+        (probe.link.session.clone(), probe.link.agent.clone())
+    }
+}
+
+/// Asks the provider of each probe. Each answer is waited for at most `limit`; a provider that hangs holds up only its own
+/// link, and is not asked about it again while it hangs.
+pub fn probe_all(
+    providers: &[Arc<dyn Provider>],
+    probes: Vec<Probe>,
+    in_flight: &InFlight,
+    limit: Duration,
+) -> Vec<(Probe, Finding)> {
+    probes
+        .into_iter()
+        .map(|probe| {
+            let finding =
+                match providers.iter().find(|provider| provider.catalog() == probe.link.catalog) {
+                    Some(provider) => probe_one(provider, &probe, in_flight, limit),
+                    None => Finding::Unreadable(format!(
+                        "this program has no provider for the catalog {}",
+                        probe.link.catalog
+                    )),
+                };
+            (probe, finding)
+        })
+        .collect()
+}
+
+fn probe_one(
+    provider: &Arc<dyn Provider>,
+    probe: &Probe,
+    in_flight: &InFlight,
+    limit: Duration,
+) -> Finding {
+    if !in_flight.enter(probe) {
+        return Finding::Unreadable("the last probe has not come back yet".into());
+    }
+    let (answer, answered) = mpsc::channel();
+    let (thread_provider, thread_probe, thread_in_flight) =
+        (Arc::clone(provider), probe.clone(), in_flight.clone());
+    let spawned = std::thread::Builder::new().name("probe".into()).spawn(move || {
+        let finding = thread_provider.probe(&thread_probe);
+        thread_in_flight.leave(&thread_probe);
+        // Nobody may wait any more; then the answer is of no use.
+        let _ = answer.send(finding);
+    });
+    if let Err(error) = spawned {
+        in_flight.leave(probe);
+        return Finding::Unreadable(format!("no thread could be started for the probe: {error}"));
+    }
+    match answered.recv_timeout(limit) {
+        Ok(finding) => finding,
+        Err(RecvTimeoutError::Timeout) => {
+            Finding::Unreadable(format!("no answer within {} s", limit.as_secs()))
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            in_flight.leave(probe);
+            Finding::Unreadable("the probe failed; the log says why".into())
+        }
+    }
+}
+
+impl Engine {
+    /// Lists the probes of a tick, and the outcome of links that can't be probed because two agents hold their key.
+    pub fn begin_tick(&mut self) -> Result<(Vec<Probe>, Vec<LinkOutcome>), EngineError> {
+        let (links, ambiguous) = self.journal.watched_links()?;
+        let now = self.now();
+        let mut outcomes = Vec::new();
+        for link in &ambiguous {
+            let detail = "the key is linked under two agents, and a cursor knows only the key";
+            self.journal.write_outcome(link, "ambiguous", Some(detail), true, now)?;
+            outcomes.push(outcome(link, "ambiguous", 0, Some(detail.into())));
+        }
+        let probes = links
+            .into_iter()
+            .map(|link| self.probe_of(link))
+            .collect::<Result<_, EngineError>>()?;
+        Ok((probes, outcomes))
+    }
+
+    fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
+        let hashes = self.journal.own_texts(&link.session, OWN_TEXTS)?;
+        Ok(Probe { own_texts: OwnTexts::new(hashes.into_iter().map(TextHash).collect()), link })
+    }
+
+    /// Settles one answer. Returns the outcome, and the next probe when more lies behind what was read.
+    pub fn settle(
+        &mut self,
+        probe: &Probe,
+        finding: Finding,
+    ) -> Result<(LinkOutcome, Option<Probe>), EngineError> {
+        let link = &probe.link;
+        let now = self.now();
+        let told = |word: &str, detail: Option<String>| outcome(link, word, 0, detail);
+        let settled = match finding {
+            Finding::Quiet => {
+                self.journal.write_outcome(link, "quiet", None, true, now)?;
+                told("quiet", None)
+            }
+            Finding::Blocked { bytes, offset } => {
+                let detail = format!(
+                    "row of at least {bytes} bytes at offset {offset}; raise upstream.max_row_bytes"
+                );
+                self.journal.write_outcome(link, "blocked", Some(&detail), true, now)?;
+                told("blocked", Some(detail))
+            }
+            Finding::Unreadable(reason) => {
+                self.journal.write_outcome(link, "unreadable", Some(&reason), false, now)?;
+                told("unreadable", Some(reason))
+            }
+            Finding::Invalid(reason) => {
+                self.journal.write_outcome(link, "unknown", Some(&reason), true, now)?;
+                told("unknown", Some(reason))
+            }
+            Finding::Missing => self.settle_missing(link)?,
+            Finding::Read(window) => return self.settle_window(probe, &window),
+        };
+        Ok((settled, None))
+    }
+
+    fn settle_window(
+        &mut self,
+        probe: &Probe,
+        window: &Window,
+    ) -> Result<(LinkOutcome, Option<Probe>), EngineError> {
+        let link = &probe.link;
+        let now = self.now();
+        let word = match window {
+            Window { turns, .. } if !turns.is_empty() => "activity",
+            Window { replaced: Some(_), .. } => "replaced",
+            Window { echoes: 1.., .. } => "echo",
+            _ => "quiet",
+        };
+        let detail = detail_of(window);
+        let records: Vec<_> = window.turns.iter().map(|turn| turn.id.map(|id| id.0)).collect();
+        let settlement = Settlement {
+            link,
+            marker: &window.next_marker,
+            turns: &records,
+            outcome: (word, detail.clone()),
+        };
+        let newest = window.turns.iter().map(|turn| turn.at).max();
+        let event = |turns: u32| NewEvent {
+            summary: Some(format!("human message via {}", link.catalog)),
+            dedupe: Some(format!(
+                "upstream:{}:{}:{}",
+                link.session,
+                link.source16(),
+                window.dedupe_id
+            )),
+            payload: (turns > 1).then(|| json!({ "turns": turns })),
+            occurred_at: newest,
+            ..NewEvent::new(
+                link.session.clone(),
+                link.agent.clone(),
+                EventKind::HumanDirectMessage,
+                ActorType::Human,
+            )
+        };
+        let settled = self
+            .journal
+            .settle_read(&settlement, event, now)
+            .inspect_err(|_| self.append_failures += 1)?;
+        match settled {
+            Settled::Moved(appended) => {
+                self.deliver(&appended.notices);
+                self.prune_if_due();
+                self.stay_in_step();
+                let turns =
+                    appended.event.as_ref().filter(|_| !appended.deduped).map_or(0, |event| {
+                        event
+                            .payload
+                            .as_ref()
+                            .and_then(|payload| payload["turns"].as_u64())
+                            .unwrap_or(1)
+                    });
+                let word = if word == "activity" && turns == 0 { "quiet" } else { word };
+                let outcome = outcome(link, word, u32::try_from(turns).unwrap_or(u32::MAX), detail);
+                let next =
+                    if window.more { self.journal.link(&link.session, &link.agent)? } else { None };
+                Ok((outcome, next.map(|link| self.probe_of(link)).transpose()?))
+            }
+            Settled::Unwatched => Ok((
+                outcome(
+                    link,
+                    "unknown",
+                    0,
+                    Some("its last watcher left during the scan; it is read again".into()),
+                ),
+                None,
+            )),
+            Settled::LinkChanged | Settled::Missing(..) => {
+                Ok((outcome(link, "unknown", 0, Some(CHANGED.into())), None))
+            }
+        }
+    }
+
+    fn settle_missing(&mut self, link: &UpstreamLink) -> Result<LinkOutcome, EngineError> {
+        let now = self.now();
+        let event = NewEvent {
+            summary: Some(format!("upstream missing via {}", link.catalog)),
+            dedupe: Some(format!(
+                "upstream-missing:{}:{}:{}",
+                link.session,
+                link.source16(),
+                link.updated_at
+            )),
+            payload: Some(json!({ "channel": link.catalog })),
+            ..NewEvent::new(
+                link.session.clone(),
+                link.agent.clone(),
+                EventKind::UpstreamMissing,
+                ActorType::System,
+            )
+        };
+        let settled = self
+            .journal
+            .settle_missing(link, &event, now)
+            .inspect_err(|_| self.append_failures += 1)?;
+        let Settled::Missing(streak, appended) = settled else {
+            return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
+        };
+        self.deliver(&appended.notices);
+        self.prune_if_due();
+        self.stay_in_step();
+        let mut detail = format!("{streak}/{MISSING_THRESHOLD}");
+        if streak == MISSING_THRESHOLD {
+            detail.push_str("; the link is removed, adopt again when the source is back");
+        }
+        Ok(outcome(link, "missing", 0, Some(detail)))
+    }
+
+    /// Writes down that a tick ended.
+    pub fn end_tick(
+        &mut self,
+        began: i64,
+        next: Option<i64>,
+        outcomes: &[LinkOutcome],
+    ) -> Result<(), EngineError> {
+        let now = self.now();
+        Ok(self.journal.set_pulse(&StoredPulse {
+            last_tick_at: now,
+            took: (now - began).max(0),
+            next_tick_at: next,
+            links: i64::try_from(outcomes.len()).unwrap_or(i64::MAX),
+        })?)
+    }
+
+    /// A whole tick, here and now. A link that fails is said and holds up no other.
+    pub fn tick(
+        &mut self,
+        providers: &[Arc<dyn Provider>],
+        next: Option<i64>,
+    ) -> Result<Vec<LinkOutcome>, EngineError> {
+        let began = self.now();
+        let (mut probes, mut outcomes) = self.begin_tick()?;
+        let in_flight = InFlight::default();
+        for _ in 0..MAX_WINDOWS {
+            let answers =
+                probe_all(providers, std::mem::take(&mut probes), &in_flight, PROBE_LIMIT);
+            for (probe, finding) in answers {
+                probes.extend(self.settle_into(&probe, finding, &mut outcomes));
+            }
+            if probes.is_empty() {
+                break;
+            }
+        }
+        self.end_tick(began, next, &outcomes)?;
+        Ok(outcomes)
+    }
+
+    /// Settles one answer into the outcomes of a tick, joined with what the tick found behind the same link before. Returns the
+    /// next probe of that link.
+    pub fn settle_into(
+        &mut self,
+        probe: &Probe,
+        finding: Finding,
+        outcomes: &mut Vec<LinkOutcome>,
+    ) -> Option<Probe> {
+        let (found, next) = self.settle(probe, finding).unwrap_or_else(|error| {
+            tracing::warn!(%error, session = %probe.link.session, "an upstream outcome was not written");
+            (outcome(&probe.link, "unknown", 0, Some(format!("not written, it is tried again: {error}"))), None)
+        });
+        match outcomes
+            .iter_mut()
+            .find(|earlier| earlier.session == found.session && earlier.thread == found.thread)
+        {
+            Some(earlier) => {
+                earlier.human_turns += found.human_turns;
+                if found.outcome != "quiet" {
+                    earlier.outcome = found.outcome;
+                    earlier.detail = found.detail.or(earlier.detail.take());
+                }
+            }
+            None => outcomes.push(found),
+        }
+        next
+    }
+}
+
+const CHANGED: &str = "the link changed during the scan; the next tick reads the new one";
+
+fn outcome(
+    link: &UpstreamLink,
+    word: &str,
+    human_turns: u32,
+    detail: Option<String>,
+) -> LinkOutcome {
+    LinkOutcome {
+        session: link.session.clone(),
+        catalog: link.catalog.clone(),
+        thread: link.thread.clone(),
+        outcome: word.to_owned(),
+        human_turns,
+        detail,
+    }
+}
+
+/// What is worth saying about a window beside its turns.
+fn detail_of(window: &Window) -> Option<String> {
+    let mut parts: Vec<String> = window.replaced.iter().cloned().collect();
+    if window.echoes > 0 {
+        parts.push(format!("{} own texts passed over", window.echoes));
+    }
+    if window.malformed > 0 {
+        parts.push(format!("{} rows were no records and were passed over", window.malformed));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

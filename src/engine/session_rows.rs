@@ -1,0 +1,135 @@
+//! The sessions of a snapshot: every session that the registry, a head, a link or a cursor knows.
+
+use std::collections::BTreeMap;
+
+use super::snapshot::{ACTIVITY_SLOT, ACTIVITY_SLOTS, LinkRow, SessionRow};
+use crate::clock::Millis;
+use crate::event::Sequence;
+use crate::journal::overview::{LinkState, Overview};
+use crate::session_key::{AgentId, SessionKey};
+use crate::upstream_link::UpstreamLink;
+
+/// The rows being made, by key and agent.
+struct Rows(BTreeMap<(SessionKey, AgentId), SessionRow>);
+
+impl Rows {
+    fn of(&mut self, key: &SessionKey, agent: &AgentId) -> &mut SessionRow {
+        self.0.entry((key.clone(), agent.clone())).or_insert_with(|| blank(key, agent))
+    }
+
+    /// The rows of a key under whatever agent; a cursor or a message knows no agent. One is made when there is none.
+    fn of_key(&mut self, key: &SessionKey) -> impl Iterator<Item = &mut SessionRow> {
+        let first = (key.clone(), AgentId::verbatim(""));
+        if self.0.range(first.clone()..).next().is_none_or(|((found, _), _)| found != key) {
+            self.of(key, &key.agent().unwrap_or_else(AgentId::main));
+        }
+        let end = key.clone();
+        self.0
+            .range_mut(first..)
+            .take_while(move |((found, _), _)| *found == end)
+            .map(|(_, row)| row)
+    }
+}
+
+/// The session rows of a picture taken at `now`, by key and agent.
+pub(super) fn session_rows(overview: &Overview, now: Millis) -> Vec<SessionRow> {
+    let mut rows = Rows(BTreeMap::new());
+    for session in &overview.registered {
+        let row = rows.of(&session.key, &session.agent);
+        row.parent.clone_from(&session.facts.parent);
+        row.title.clone_from(&session.facts.title);
+        row.harness.clone_from(&session.facts.harness);
+        row.last_turn_at = session.last_turn_at;
+        row.ended_at = session.ended_at;
+    }
+    for head in &overview.heads {
+        let row = rows.of(&head.key, &head.agent);
+        row.version = Some(head.last);
+        row.pruned = head.pruned;
+        row.last_event = overview.last_events.get(&(head.key.clone(), head.agent.clone())).cloned();
+    }
+    for (link, state) in &overview.links {
+        rows.of(&link.session, &link.agent).upstream = Some(link_row(link, state.as_ref()));
+    }
+    for (key, agent, at) in &overview.activity {
+        if let Some(slot) = slot(now, *at) {
+            let count = &mut rows.of(key, agent).activity[slot];
+            *count = count.saturating_add(1);
+        }
+    }
+    for (key, agent) in &overview.goals {
+        rows.of(key, agent).has_goal = true;
+    }
+    for (key, count) in &overview.messages {
+        rows.of_key(key).for_each(|row| row.messages = *count);
+    }
+    for cursor in &overview.cursors {
+        rows.of_key(&cursor.target).for_each(|row| row.watchers += 1);
+        rows.of_key(&cursor.watcher).for_each(|row| {
+            row.watching += 1;
+            row.pending_notices += usize::from(cursor.is_pending());
+        });
+    }
+    rows.0.into_values().collect()
+}
+
+fn blank(key: &SessionKey, agent: &AgentId) -> SessionRow {
+    SessionRow {
+        key: key.clone(),
+        agent: agent.clone(),
+        parent: None,
+        title: None,
+        harness: None,
+        version: None,
+        pruned: Sequence(0),
+        last_event: None,
+        activity: [0; ACTIVITY_SLOTS],
+        watchers: 0,
+        watching: 0,
+        pending_notices: 0,
+        messages: 0,
+        has_goal: false,
+        last_turn_at: None,
+        ended_at: None,
+        upstream: None,
+    }
+}
+
+/// In which slot of the activity `at` falls; the last slot ends now.
+fn slot(now: Millis, at: Millis) -> Option<usize> {
+    let back = usize::try_from((now - at).max(0) / ACTIVITY_SLOT).ok()?;
+    (ACTIVITY_SLOTS - 1).checked_sub(back)
+}
+
+fn link_row(link: &UpstreamLink, state: Option<&LinkState>) -> LinkRow {
+    let marker = link.marker_json().unwrap_or_default();
+    let reference = link.reference_json().unwrap_or_default();
+    LinkRow {
+        catalog: link.catalog.clone(),
+        host: link.host.clone(),
+        thread: link.thread.clone(),
+        kind: link.kind.clone(),
+        path: reference["filePath"].as_str().map(str::to_owned),
+        offset: marker["offset"].as_u64().or_else(|| marker["size"].as_u64()),
+        outcome: state.map_or_else(|| "unknown".to_owned(), |state| state.outcome.clone()),
+        detail: state
+            .map_or_else(|| Some("not scanned yet".to_owned()), |state| state.detail.clone()),
+        outcome_at: state.map(|state| state.outcome_at),
+        missing_streak: state.map_or(0, |state| state.missing_streak),
+        scanned_at: link.scanned_at,
+        created_at: link.created_at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activity_falls_into_slots_that_end_now() {
+        assert_eq!(slot(1_000_000_000, 1_000_000_000), Some(ACTIVITY_SLOTS - 1));
+        assert_eq!(slot(1_000_000_000, 1_000_000_001), Some(ACTIVITY_SLOTS - 1));
+        assert_eq!(slot(1_000_000_000, 1_000_000_000 - ACTIVITY_SLOT), Some(ACTIVITY_SLOTS - 2));
+        assert_eq!(slot(1_000_000_000, 1_000_000_000 - 12 * ACTIVITY_SLOT), None);
+    }
+}

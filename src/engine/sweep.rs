@@ -1,0 +1,66 @@
+//! The restart sweep, and keeping the queues in step with the cursors (`engine.md` 4.8, `decisions.md` 9).
+
+use std::collections::HashMap;
+
+use super::{Discipline, Engine, EngineError};
+use crate::event::Sequence;
+use crate::session_key::SessionKey;
+
+/// The newest material event of each pending pair for which a wake was asked.
+pub(super) type Delivered = HashMap<(SessionKey, SessionKey), Sequence>;
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Pending notices that got their line back.
+    pub requeued: usize,
+    /// Pending notices of watchers that no longer exist.
+    pub passed_over: usize,
+}
+
+impl Engine {
+    /// The restart sweep: every pending notice of a living watcher gets its line and its wake, then retention runs.
+    pub fn sweep(&mut self) -> Result<Swept, EngineError> {
+        let lives = self.journal.registered()?;
+        let now = self.now();
+        let (swept, passed_over) = self.journal.sweep(&lives, now)?;
+        for cursor in &swept {
+            self.deliver_cursor(cursor);
+        }
+        self.prune_now()?;
+        self.keep_in_step()?;
+        Ok(Swept { requeued: swept.len(), passed_over })
+    }
+
+    /// Makes the queues agree with the cursors, whoever moved them: exactly one line a pending cursor. A material event that
+    /// another process recorded asks for its wake here.
+    pub fn keep_in_step(&mut self) -> Result<(), EngineError> {
+        if self.discipline == Discipline::Loose {
+            return Ok(());
+        }
+        let pending = self.journal.pending_cursors()?;
+        let open: Vec<_> = pending
+            .iter()
+            .map(|cursor| (cursor.watcher.clone(), cursor.target.clone(), cursor.seen))
+            .collect();
+        self.queues.reconcile(&open);
+        let before = std::mem::take(&mut self.delivered);
+        for cursor in pending {
+            let pair = (cursor.watcher.clone(), cursor.target.clone());
+            let asked = self.asked.iter().any(|asked| asked.watcher == pair.0);
+            if before.get(&pair) != Some(&cursor.material) && !asked && !cursor.is_quiet() {
+                self.ask_wake(&pair.0, &pair.1);
+            }
+            self.delivered.insert(pair, cursor.material);
+        }
+        Ok(())
+    }
+
+    /// Makes the queues agree with the cursors after a command that has already succeeded: a failure here is reported and
+    /// does not undo it.
+    pub(super) fn stay_in_step(&mut self) {
+        if let Err(error) = self.keep_in_step() {
+            tracing::warn!(%error, "the queue could not be brought in step with the cursors; it is tried again");
+        }
+    }
+}

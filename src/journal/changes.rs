@@ -1,0 +1,156 @@
+//! `changesSince` and versions (`engine.md` 5.3). Reading moves nothing.
+
+use rusqlite::{Connection, params};
+
+use super::error::{JournalError, Tried};
+use super::{Journal, rows};
+use crate::event::{Changes, Event, EventKind, Sequence};
+use crate::session_key::{AgentId, SessionKey};
+
+/// The most events that one answer holds.
+pub const PAGE: usize = 200;
+
+/// The state version of a session, 0 when it never had an event.
+pub(super) fn head(
+    connection: &Connection,
+    session: &SessionKey,
+    agent: &AgentId,
+) -> Result<Sequence, JournalError> {
+    connection
+        .prepare_cached("SELECT last_sequence FROM session_state_heads WHERE session_key = ?1 AND agent_id = ?2")
+        .and_then(|mut statement| {
+            statement.query_map([session.as_str(), agent.as_str()], |row| rows::sequence(row, 0))?.next().transpose()
+        })
+        .map(Option::unwrap_or_default)
+        .tried("read a state version")
+}
+
+impl Journal {
+    /// The state version of a session, 0 when it never had an event.
+    pub fn version(&self, session: &SessionKey, agent: &AgentId) -> Result<Sequence, JournalError> {
+        head(&self.connection, session, agent)
+    }
+
+    /// What changed in a session after `after`: at most `limit` events (1 to [`PAGE`]), oldest first, all read at one moment.
+    pub fn changes(
+        &mut self,
+        session: &SessionKey,
+        agent: &AgentId,
+        after: Sequence,
+        limit: usize,
+    ) -> Result<Changes, JournalError> {
+        let limit = limit.clamp(1, PAGE);
+        let transaction = self.read()?;
+        let marks = marks(&transaction, session, agent)?;
+        let mut events = if after < marks.head {
+            after_in(&transaction, session, agent, after, limit + 1)?
+        } else {
+            Vec::new()
+        };
+        let truncated = events.len() > limit;
+        events.truncate(limit);
+        let lowest = lowest(&transaction, session, agent)?;
+        transaction.finish().tried("read the changes of a session")?;
+        Ok(Changes {
+            events,
+            truncated,
+            earliest: lowest.unwrap_or(if marks.head.0 > 0 {
+                Sequence(marks.head.0 + 1)
+            } else {
+                Sequence(0)
+            }),
+            history_gap: after < marks.lost,
+            version: marks.head,
+        })
+    }
+
+    /// Events of all sessions, or of one, after `after`, oldest first; of the given kinds when there are any.
+    pub fn events_after(
+        &self,
+        after: Sequence,
+        session: Option<&SessionKey>,
+        kinds: &[EventKind],
+        limit: usize,
+    ) -> Result<Vec<Event>, JournalError> {
+        let sql = format!(
+            "SELECT {} FROM session_state_events WHERE sequence > ?1 AND (?2 IS NULL OR session_key = ?2) ORDER BY sequence",
+            rows::EVENT
+        );
+        let mut statement = self.connection.prepare_cached(&sql).tried("read events")?;
+        let found = statement
+            .query_map(params![after.0, session.map(SessionKey::as_str)], rows::event)
+            .tried("read events")?
+            .filter(|event| {
+                kinds.is_empty() || event.as_ref().map_or(true, |event| kinds.contains(&event.kind))
+            })
+            .take(limit)
+            .collect::<rusqlite::Result<_>>();
+        found.tried("read events")
+    }
+}
+
+/// The watermarks of a session: its head, and up to where its history is lost to pruning or deletion.
+struct Marks {
+    head: Sequence,
+    lost: Sequence,
+}
+
+fn marks(
+    connection: &Connection,
+    session: &SessionKey,
+    agent: &AgentId,
+) -> Result<Marks, JournalError> {
+    connection
+        .prepare_cached(
+            "SELECT coalesce(max(last_sequence), 0), max(coalesce(max(pruned_max_sequence), 0), \
+             coalesce((SELECT last_sequence FROM tidings_tombstones WHERE session_key = ?1 AND agent_id = ?2), 0)) \
+             FROM session_state_heads WHERE session_key = ?1 AND agent_id = ?2",
+        )
+        .and_then(|mut statement| {
+            statement.query_row([session.as_str(), agent.as_str()], |row| {
+                Ok(Marks { head: rows::sequence(row, 0)?, lost: rows::sequence(row, 1)? })
+            })
+        })
+        .tried("read the watermarks of a session")
+}
+
+fn after_in(
+    connection: &Connection,
+    session: &SessionKey,
+    agent: &AgentId,
+    after: Sequence,
+    limit: usize,
+) -> Result<Vec<Event>, JournalError> {
+    let sql = format!(
+        "SELECT {} FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
+        rows::EVENT
+    );
+    let mut statement = connection.prepare_cached(&sql).tried("read the changes of a session")?;
+    let found = statement
+        .query_map(
+            params![
+                session.as_str(),
+                agent.as_str(),
+                after.0,
+                i64::try_from(limit).unwrap_or(i64::MAX)
+            ],
+            rows::event,
+        )
+        .and_then(Iterator::collect);
+    found.tried("read the changes of a session")
+}
+
+fn lowest(
+    connection: &Connection,
+    session: &SessionKey,
+    agent: &AgentId,
+) -> Result<Option<Sequence>, JournalError> {
+    connection
+        .prepare_cached(
+            "SELECT sequence FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 ORDER BY sequence LIMIT 1",
+        )
+        .and_then(|mut statement| {
+            statement.query_map([session.as_str(), agent.as_str()], |row| rows::sequence(row, 0))?.next().transpose()
+        })
+        .tried("read the lowest retained event of a session")
+}

@@ -1,0 +1,345 @@
+//! What a snapshot is made of: everything a surface may show, read at one moment.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use super::error::{JournalError, Tried};
+use super::owner::{StoredPulse, StoredWake};
+use super::sessions::SessionFacts;
+use super::{Journal, rows};
+use crate::clock::Millis;
+use crate::event::{Event, Sequence};
+use crate::session_key::{AgentId, SessionKey};
+use crate::upstream_link::UpstreamLink;
+use crate::watch::Cursor;
+
+/// Everything a snapshot needs.
+#[derive(Debug)]
+pub struct Overview {
+    /// How many events are retained.
+    pub rows: u64,
+    /// The lowest retained number.
+    pub min: Option<Sequence>,
+    /// The highest retained number.
+    pub max: Option<Sequence>,
+    /// The registry.
+    pub registered: Vec<Registered>,
+    /// All heads.
+    pub heads: Vec<Head>,
+    /// All cursors, in the order in which they were made.
+    pub cursors: Vec<Cursor>,
+    /// All links with what the monitor last found.
+    pub links: Vec<(UpstreamLink, Option<LinkState>)>,
+    /// The newest event of each session.
+    pub last_events: HashMap<(SessionKey, AgentId), Event>,
+    /// The newest events, oldest first, with what became of them: queued, coalesced, suppressed.
+    pub events: Vec<(Event, [u32; 3])>,
+    /// Times of events since `activity_from`, by session.
+    pub activity: Vec<(SessionKey, AgentId, Millis)>,
+    /// Messages that wait, by receiver.
+    pub messages: HashMap<SessionKey, usize>,
+    /// Sessions with a goal.
+    pub goals: Vec<(SessionKey, AgentId)>,
+    /// For each pair that the ledger knows, the furthest that last seen ever was, and when its open notice opened.
+    pub pairs: HashMap<(SessionKey, SessionKey), PairHistory>,
+    /// All wakes.
+    pub wakes: Vec<StoredWake>,
+    /// The monitor's pulse.
+    pub pulse: Option<StoredPulse>,
+    /// The process that last wrote itself down as the owner.
+    pub owner: Option<u32>,
+}
+
+/// A session of the registry.
+#[derive(Debug, Clone)]
+pub struct Registered {
+    /// Its key.
+    pub key: SessionKey,
+    /// Its owner.
+    pub agent: AgentId,
+    /// What is known of it.
+    pub facts: SessionFacts,
+    /// When its last turn began.
+    pub last_turn_at: Option<Millis>,
+    /// When it ended.
+    pub ended_at: Option<Millis>,
+}
+
+/// A head.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The session.
+    pub key: SessionKey,
+    /// Its owner.
+    pub agent: AgentId,
+    /// Its state version.
+    pub last: Sequence,
+    /// Its pruned watermark.
+    pub pruned: Sequence,
+    /// When the row last changed.
+    pub updated_at: Millis,
+}
+
+/// What the monitor last found behind a link.
+#[derive(Debug, Clone)]
+pub struct LinkState {
+    /// In a word.
+    pub outcome: String,
+    /// More about it.
+    pub detail: Option<String>,
+    /// When.
+    pub outcome_at: Millis,
+    /// How often in a row the source was missing.
+    pub missing_streak: u8,
+}
+
+/// What the ledger tells about a pair.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PairHistory {
+    /// The furthest that last seen ever was.
+    pub furthest_seen: Sequence,
+    /// When a notice last opened.
+    pub opened_at: Option<Millis>,
+}
+
+impl Journal {
+    /// All heads, by session and agent.
+    pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
+        heads(&self.connection)
+    }
+
+    /// How many events are retained, and the lowest and highest of their numbers.
+    pub fn extent(&self) -> Result<(u64, Option<Sequence>, Option<Sequence>), JournalError> {
+        extent(&self.connection)
+    }
+
+    /// Reads everything at one moment: the newest `events` events, activity since `activity_from`.
+    pub fn overview(
+        &mut self,
+        events: usize,
+        activity_from: Millis,
+    ) -> Result<Overview, JournalError> {
+        let owner = self.owner()?;
+        let pulse = self.pulse()?;
+        let wakes = self.wakes()?;
+        let transaction = self.read()?;
+        let (rows, min, max) = extent(&transaction)?;
+        let overview = Overview {
+            rows,
+            min,
+            max,
+            registered: registered(&transaction)?,
+            heads: heads(&transaction)?,
+            cursors: collect(
+                &transaction,
+                &format!("SELECT {} FROM session_watch_cursors ORDER BY rowid", rows::CURSOR),
+                [],
+                rows::cursor,
+            )?,
+            links: links(&transaction)?,
+            last_events: last_events(&transaction)?,
+            events: newest(&transaction, events)?,
+            activity: collect(
+                &transaction,
+                "SELECT session_key, agent_id, occurred_at FROM session_state_events WHERE occurred_at >= ?1",
+                [activity_from],
+                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
+            )?,
+            messages: collect(
+                &transaction,
+                "SELECT receiver_key, count(*) FROM tidings_inbox GROUP BY receiver_key",
+                [],
+                |row| Ok((rows::key(row, 0)?, row.get(1)?)),
+            )?
+            .into_iter()
+            .collect(),
+            goals: collect(
+                &transaction,
+                "SELECT session_key, agent_id FROM tidings_goals",
+                [],
+                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?)),
+            )?,
+            pairs: pairs(&transaction)?,
+            wakes,
+            pulse,
+            owner,
+        };
+        transaction.finish().tried("read the state")?;
+        Ok(overview)
+    }
+
+    /// What became of each material event after `after`, oldest first: queued, coalesced, suppressed.
+    pub fn delivery(&self, sequence: Sequence) -> Result<[u32; 3], JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT queued, coalesced, suppressed FROM tidings_deliveries WHERE sequence = ?1",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([sequence.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?
+                    .next()
+                    .transpose()
+            })
+            .map(Option::unwrap_or_default)
+            .tried("read what became of an event")
+    }
+
+    /// How many human turns the journal holds for a session after `after`.
+    pub fn human_turns_after(
+        &self,
+        session: &SessionKey,
+        after: Sequence,
+    ) -> Result<u64, JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT coalesce(sum(iif(json_valid(payload_json), coalesce(payload_json ->> '$.turns', 1), 1)), 0) \
+                 FROM session_state_events WHERE session_key = ?1 AND sequence > ?2 AND kind = 'human_direct_message'",
+            )
+            .and_then(|mut statement| statement.query_row(params![session.as_str(), after.0], |row| row.get(0)))
+            .tried("count the turns of a session")
+    }
+}
+
+fn collect<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, JournalError> {
+    let mut statement = connection.prepare_cached(sql).tried("read the state")?;
+    let found = statement.query_map(parameters, row).and_then(Iterator::collect);
+    found.tried("read the state")
+}
+
+fn extent(
+    connection: &Connection,
+) -> Result<(u64, Option<Sequence>, Option<Sequence>), JournalError> {
+    connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM session_state_events), (SELECT min(sequence) FROM session_state_events), \
+             (SELECT max(sequence) FROM session_state_events)",
+        )
+        .and_then(|mut statement| {
+            statement.query_row([], |row| {
+                let number = |column| row.get::<_, Option<i64>>(column).map(|number| number.map(Sequence));
+                Ok((row.get(0)?, number(1)?, number(2)?))
+            })
+        })
+        .tried("measure the journal")
+}
+
+fn heads(connection: &Connection) -> Result<Vec<Head>, JournalError> {
+    let sql = "SELECT session_key, agent_id, last_sequence, pruned_max_sequence, updated_at FROM session_state_heads \
+               ORDER BY session_key, agent_id";
+    collect(connection, sql, [], |row| {
+        Ok(Head {
+            key: rows::key(row, 0)?,
+            agent: rows::agent(row, 1)?,
+            last: rows::sequence(row, 2)?,
+            pruned: rows::sequence(row, 3)?,
+            updated_at: row.get(4)?,
+        })
+    })
+}
+
+fn registered(connection: &Connection) -> Result<Vec<Registered>, JournalError> {
+    let sql = "SELECT session_key, agent_id, parent_key, title, harness, session_id, last_turn_at, ended_at FROM tidings_sessions \
+               ORDER BY session_key";
+    collect(connection, sql, [], |row| {
+        Ok(Registered {
+            key: rows::key(row, 0)?,
+            agent: rows::agent(row, 1)?,
+            facts: SessionFacts {
+                parent: row.get::<_, Option<String>>(2)?.map(SessionKey::new),
+                title: row.get(3)?,
+                harness: row.get(4)?,
+                session_id: row.get(5)?,
+            },
+            last_turn_at: row.get(6)?,
+            ended_at: row.get(7)?,
+        })
+    })
+}
+
+fn links(connection: &Connection) -> Result<Vec<(UpstreamLink, Option<LinkState>)>, JournalError> {
+    let links = collect(
+        connection,
+        &format!(
+            "SELECT {} FROM session_upstream_links ORDER BY session_key, agent_id",
+            rows::LINK
+        ),
+        [],
+        rows::link,
+    )?;
+    let sql = "SELECT session_key, agent_id, outcome, detail, outcome_at, missing_streak FROM tidings_link_states";
+    let mut states: HashMap<_, _> = collect(connection, sql, [], |row| {
+        let state = LinkState {
+            outcome: row.get(2)?,
+            detail: row.get(3)?,
+            outcome_at: row.get(4)?,
+            missing_streak: row.get(5)?,
+        };
+        Ok(((rows::key(row, 0)?, rows::agent(row, 1)?), state))
+    })?
+    .into_iter()
+    .collect();
+    Ok(links
+        .into_iter()
+        .map(|link| {
+            let state = states.remove(&(link.session.clone(), link.agent.clone()));
+            (link, state)
+        })
+        .collect())
+}
+
+fn last_events(
+    connection: &Connection,
+) -> Result<HashMap<(SessionKey, AgentId), Event>, JournalError> {
+    let columns = rows::EVENT
+        .split(", ")
+        .map(|column| format!("e.{}", column.trim()))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let sql = format!(
+        "SELECT {columns} FROM session_state_heads h JOIN session_state_events e ON e.sequence = h.last_sequence \
+         AND e.session_key = h.session_key"
+    );
+    Ok(collect(connection, &sql, [], rows::event)?
+        .into_iter()
+        .map(|event| ((event.session.clone(), event.agent.clone()), event))
+        .collect())
+}
+
+fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])>, JournalError> {
+    let columns = rows::EVENT
+        .split(", ")
+        .map(|column| format!("e.{}", column.trim()))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let sql = format!(
+        "SELECT coalesce(d.queued, 0), coalesce(d.coalesced, 0), coalesce(d.suppressed, 0), {columns} FROM session_state_events e \
+         LEFT JOIN tidings_deliveries d ON d.sequence = e.sequence ORDER BY e.sequence DESC LIMIT ?1"
+    );
+    let mut events =
+        collect(connection, &sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+            Ok((rows::event_at(row, 3)?, [row.get(0)?, row.get(1)?, row.get(2)?]))
+        })?;
+    events.reverse();
+    Ok(events)
+}
+
+fn pairs(
+    connection: &Connection,
+) -> Result<HashMap<(SessionKey, SessionKey), PairHistory>, JournalError> {
+    let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
+               max(iif(step IN ('queued', 'follow-up'), at, NULL)) FROM tidings_ledger \
+               WHERE watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
+    Ok(collect(connection, sql, [], |row| {
+        let history =
+            PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
+        Ok(((rows::key(row, 0)?, rows::key(row, 1)?), history))
+    })?
+    .into_iter()
+    .collect())
+}

@@ -1,0 +1,251 @@
+//! Opening the state database: who owns the file, migration, pragmas, permissions (`decisions.md`, Storage).
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::error::{JournalError, Tried};
+use crate::clock::Millis;
+use crate::session_key::SessionKey;
+
+/// `PRAGMA application_id` of our state databases.
+const APPLICATION_ID: i64 = 0x7469_6469;
+
+/// The steps from an empty database to the present schema, one a version. Never changed once released.
+const MIGRATIONS: &[&str] = &[include_str!("../../assets/schema.sql")];
+
+/// Statements that are kept prepared on a connection: more than the engine has, so that none is parsed twice.
+const STATEMENT_CACHE: usize = 96;
+
+/// Another writer is waited for this long.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The newest schema version that this program knows.
+pub fn known_version() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Opens the database at `path`, makes it when it is missing or empty, migrates an older one.
+pub(super) fn open(path: &Path, now: Millis) -> Result<Connection, JournalError> {
+    make_private_file(path)?;
+    refuse_foreign(path)?;
+    let mut connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+    .tried("open the state database")?;
+    connection.busy_timeout(BUSY_TIMEOUT).tried("set the time to wait for other writers")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    migrate(&mut connection, path, MIGRATIONS, now)?;
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;",
+        )
+        .tried("set up the state database")?;
+    Ok(connection)
+}
+
+/// Makes the file and its folders when they are missing, for the owner's eyes only.
+fn make_private_file(path: &Path) -> Result<(), JournalError> {
+    let io = |tried, path: &Path| {
+        let path = path.to_owned();
+        move |source| JournalError::Io { tried, path, source }
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(io("make the folder", folder))?;
+    }
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
+        .map_err(io("open the state database", path))
+}
+
+/// Refuses a file with content that is not our database, without touching it.
+fn refuse_foreign(path: &Path) -> Result<(), JournalError> {
+    if path.metadata().is_ok_and(|file| file.len() == 0) {
+        return Ok(());
+    }
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+    .tried("open the state database")?;
+    connection.busy_timeout(BUSY_TIMEOUT).tried("set the time to wait for other writers")?;
+    let read = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let id = match read("PRAGMA application_id") {
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            return Err(JournalError::NotADatabase { path: path.to_owned() });
+        }
+        id => id.tried("read whose database the file is")?,
+    };
+    let tables =
+        read("SELECT count(*) FROM sqlite_master").tried("read whose database the file is")?;
+    if id != APPLICATION_ID && tables > 0 {
+        return Err(JournalError::NotOurs { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Brings the schema to the end of `migrations` in one transaction; an older database is copied beside itself first.
+fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &[&str],
+    now: Millis,
+) -> Result<(), JournalError> {
+    let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    let version = |connection: &Connection| {
+        connection
+            .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+            .tried("read the schema version")
+    };
+    let found = version(connection)?;
+    if found > known {
+        return Err(JournalError::Newer { path: path.to_owned(), found, known });
+    }
+    if found == known {
+        return Ok(());
+    }
+    if found > 0 {
+        let backup = backup_path(path, found, now);
+        connection
+            .execute("VACUUM INTO ?1", [backup.to_string_lossy()])
+            .tried("copy the state database before its migration")?;
+        restrict(&backup)?;
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .tried("begin the migration of the state database")?;
+    let from = version(&transaction)?;
+    for step in migrations.iter().skip(usize::try_from(from).unwrap_or(usize::MAX)) {
+        transaction.execute_batch(step).tried("migrate the state database")?;
+    }
+    if from == 0 {
+        transaction
+            .execute(
+                "INSERT OR IGNORE INTO tidings_sessions (session_key, agent_id, title, created_at) VALUES (?1, 'operator', 'you', ?2)",
+                (SessionKey::operator().as_str(), now),
+            )
+            .tried("register the operator")?;
+    }
+    transaction
+        .execute_batch(&format!(
+            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {known};"
+        ))
+        .tried("mark the state database as ours")?;
+    transaction.commit().tried("finish the migration of the state database")
+}
+
+/// Where the copy of a database of version `found` goes.
+fn backup_path(path: &Path, found: i64, now: Millis) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".v{found}-{now}.backup"));
+    PathBuf::from(name)
+}
+
+/// Takes the backup away from others' eyes: SQLite makes it with the umask's permissions.
+fn restrict(path: &Path) -> Result<(), JournalError> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+        .map_err(|source| JournalError::Io { tried: "restrict", path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn a_new_database_is_private_and_ours() {
+        let folder = folder();
+        let path = folder.path().join("deep/er/state.sqlite");
+        let connection = open(&path, 1).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        let pragma = |name: &str| {
+            connection.query_row(&format!("PRAGMA {name}"), [], |r| r.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!(pragma("application_id"), APPLICATION_ID);
+        assert_eq!(pragma("user_version"), known_version());
+        assert_eq!(pragma("synchronous"), 1);
+        drop(connection);
+        open(&path, 2).unwrap();
+    }
+
+    #[test]
+    fn foreign_and_broken_files_are_refused_untouched() {
+        let folder = folder();
+        let foreign = folder.path().join("foreign.sqlite");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        let broken = folder.path().join("broken.sqlite");
+        std::fs::write(
+            &broken,
+            "this is no database, but it is long enough to have a header if it were one",
+        )
+        .unwrap();
+        for path in [&foreign, &broken] {
+            let before = std::fs::read(path).unwrap();
+            let error = open(path, 1).unwrap_err();
+            assert!(
+                matches!(error, JournalError::NotOurs { .. } | JournalError::NotADatabase { .. }),
+                "{error}"
+            );
+            assert_eq!(std::fs::read(path).unwrap(), before);
+        }
+    }
+
+    #[test]
+    fn a_newer_database_is_refused() {
+        let folder = folder();
+        let path = folder.path().join("state.sqlite");
+        open(&path, 1).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+        assert!(matches!(open(&path, 1), Err(JournalError::Newer { found: 99, .. })));
+    }
+
+    #[test]
+    fn an_older_database_is_migrated_after_a_copy() {
+        let folder = folder();
+        let path = folder.path().join("state.sqlite");
+        let mut connection = open(&path, 1).unwrap();
+        let steps = [MIGRATIONS[0], "ALTER TABLE tidings_meta ADD COLUMN note TEXT"];
+        migrate(&mut connection, &path, &steps, 7).unwrap();
+        connection
+            .execute("INSERT INTO tidings_meta (name, value, note) VALUES ('x', 1, 'y')", [])
+            .unwrap();
+        let copy = Connection::open(backup_path(&path, 1, 7)).unwrap();
+        assert_eq!(
+            copy.query_row("SELECT count(*) FROM tidings_sessions", [], |r| r.get::<_, i64>(0))
+                .unwrap(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_old_version() {
+        let folder = folder();
+        let path = folder.path().join("state.sqlite");
+        let mut connection = open(&path, 1).unwrap();
+        let steps =
+            [MIGRATIONS[0], "ALTER TABLE tidings_meta ADD COLUMN note TEXT", "this is no SQL"];
+        assert!(migrate(&mut connection, &path, &steps, 7).is_err());
+        drop(connection);
+        open(&path, 8).unwrap();
+    }
+}
