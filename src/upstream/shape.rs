@@ -65,13 +65,13 @@ impl<'de> Shape<'de> for Text<'de> {
     }
 }
 
-impl<'de> Shape<'de> for Flag {
+impl Shape<'_> for Flag {
     fn flag(&mut self, flag: bool) {
         self.0 = flag;
     }
 }
 
-impl<'de> Shape<'de> for Present {
+impl Shape<'_> for Present {
     fn present(&mut self) {
         self.0 = true;
     }

@@ -129,12 +129,11 @@ fn entry(
     refuse_by_path(path)?;
     let io = |source| UpstreamError::Io { path: path.to_owned(), source };
     let meta = path.symlink_metadata().map_err(io)?;
-    let (stat, description) = match known(&Stat::of(&meta)) {
-        Some(description) => (Stat::of(&meta), description),
-        None => {
-            let (file, stat) = open(path).map_err(|closed| unsuitable(path.to_owned(), closed))?;
-            (stat, describe(&file, stat.size).map_err(io)?)
-        }
+    let (stat, description) = if let Some(description) = known(&Stat::of(&meta)) {
+        (Stat::of(&meta), description)
+    } else {
+        let (file, stat) = open(path).map_err(|closed| unsuitable(path.to_owned(), closed))?;
+        (stat, describe(&file, stat.size).map_err(io)?)
     };
     if description.is_foreign {
         return Err(refused(path, "it is not a Claude Code transcript"));

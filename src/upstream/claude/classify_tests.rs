@@ -137,9 +137,9 @@ fn case_54_and_55_blocks() {
         ),
         (r#"[{"type":"text","text":"<ide_selection>a</ide_selection>"}]"#, Reason::ContextOnly),
         (r#"[{"type":"text","text":"[Request interrupted by user]"}]"#, Reason::Interrupted),
-        (r#"[]"#, Reason::ContextOnly),
-        (r#"5"#, Reason::NotAUserRow),
-        (r#"null"#, Reason::NotAUserRow),
+        (r"[]", Reason::ContextOnly),
+        (r"5", Reason::NotAUserRow),
+        (r"null", Reason::NotAUserRow),
     ] {
         assert_eq!(blocks(content), want, "{content}");
     }

@@ -106,24 +106,24 @@ fn read(
     }
     let (file, stat) = open_real(path)?;
     let replaced = marker.change(&file, &stat)?;
-    let start = match replaced {
+    let from = match replaced {
         Some(_) => Start { offset: 0, reread: true, replaced },
         None => Start { offset: marker.offset, reread: marker.reread, replaced },
     };
-    let known = frontiers.known(path, &stat, start.offset);
-    let stretch = read_rows(&file, start.offset, known, max_row_bytes)?;
+    let known = frontiers.known(path, &stat, from.offset);
+    let stretch = read_rows(&file, from.offset, known, max_row_bytes)?;
     let unfinished = match stretch {
-        Stretch::Partial { bytes } | Stretch::Blocked { bytes } => Some(start.offset + bytes),
+        Stretch::Partial { bytes } | Stretch::Blocked { bytes } => Some(from.offset + bytes),
         Stretch::Nothing | Stretch::Rows { .. } => None,
     };
-    frontiers.keep(path, &stat, start.offset, unfinished);
+    frontiers.keep(path, &stat, from.offset, unfinished);
     Ok(match stretch {
-        Stretch::Blocked { bytes } => Finding::Blocked { bytes, offset: start.offset },
+        Stretch::Blocked { bytes } => Finding::Blocked { bytes, offset: from.offset },
         Stretch::Rows { bytes, more } => {
-            Finding::Read(window(probe, path, &file, &start, &bytes, more)?)
+            Finding::Read(window(probe, path, &file, &from, &bytes, more)?)
         }
         Stretch::Nothing | Stretch::Partial { .. } if replaced.is_some() => {
-            Finding::Read(window(probe, path, &file, &start, &[], false)?)
+            Finding::Read(window(probe, path, &file, &from, &[], false)?)
         }
         Stretch::Nothing | Stretch::Partial { .. } => Finding::Quiet,
     })
@@ -134,11 +134,11 @@ fn window(
     probe: &Probe,
     path: &Path,
     file: &File,
-    start: &Start,
+    from: &Start,
     bytes: &[u8],
     more: bool,
 ) -> io::Result<Window> {
-    let next = start.offset + bytes.len() as u64;
+    let next = from.offset + bytes.len() as u64;
     // Looked at after reading: a change that was read must not look like one that was not.
     let stat = Stat::of(&file.metadata()?);
     let mut count = Count {
@@ -146,20 +146,20 @@ fn window(
         echoes: 0,
         malformed: 0,
         modified: stat.modified,
-        not_before: start.reread.then_some(probe.link.created_at),
+        not_before: from.reread.then_some(probe.link.created_at),
         probe,
     };
-    count.rows(bytes, start.offset, kind_of(path));
+    count.rows(bytes, from.offset, kind_of(path));
     let Count { mut turns, echoes, malformed, .. } = count;
     turns.sort_by_key(|turn| turn.at);
-    let dedupe_id = dedupe_id(next, start.reread, &stat, &turns);
+    let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
     Ok(Window {
         turns,
         echoes,
         malformed,
-        next_marker: Marker::at(next, start.reread, file, &stat)?.to_json(),
+        next_marker: Marker::at(next, from.reread, file, &stat)?.to_json(),
         dedupe_id,
-        replaced: start.replaced.map(str::to_owned),
+        replaced: from.replaced.map(str::to_owned),
         more: more && stat.size > next,
     })
 }
