@@ -1,6 +1,7 @@
 //! tidings
 
 pub mod clock;
+pub mod demo;
 pub mod engine;
 pub mod event;
 pub mod journal;

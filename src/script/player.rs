@@ -142,7 +142,7 @@ impl Player {
                 }
                 Ok(last)
             }
-            other => run_on(self.engine()?, other),
+            other => perform(self.engine()?, other),
         }
     }
 
@@ -203,8 +203,11 @@ fn held<T>(
     }
 }
 
-/// The operations that need nothing but the engine.
-fn run_on(engine: &mut Engine, operation: &Operation) -> Result<Value, EngineError> {
+/// Performs an operation that needs nothing but the engine.
+///
+/// # Errors
+/// The engine fails, or the operation is about the script itself (`begin`, `restart`, `peek`, `drain`, `bulk_record`, `expect`).
+pub fn perform(engine: &mut Engine, operation: &Operation) -> Result<Value, EngineError> {
     match operation {
         Operation::SessionPut { session } => {
             let session = key(session);

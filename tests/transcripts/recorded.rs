@@ -120,7 +120,7 @@ fn huge_image_line() -> String {
         json!({"type": "assistant", "uuid": "5a01", "message": {"role": "assistant", "content": []}}),
         json!({"type": "system", "subtype": "turn_duration", "isMeta": false}),
     ];
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
 }
 
 fn scanned(path: &Path, from: u64, max_row_bytes: u64) -> (Vec<ScanRow>, ScanTotal) {
