@@ -148,6 +148,9 @@ impl Engine {
             self.append_failures += 1;
             tracing::warn!(%error, session = %event.session, kind = %event.kind, "an event was not recorded");
         })?;
+        if appended.is_shut_out() {
+            return Ok(appended);
+        }
         self.deliver(&appended.notices);
         self.prune_if_due();
         self.stay_in_step();
