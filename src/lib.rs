@@ -4,6 +4,8 @@ pub mod clock;
 pub mod engine;
 pub mod event;
 pub mod session_key;
+pub mod ui;
 pub mod upstream;
 pub mod upstream_link;
+pub mod visible;
 pub mod watch;
