@@ -44,12 +44,14 @@ impl Filter {
 
     /// Whether `text` passes.
     pub(crate) fn matches(&self, text: &str) -> bool {
-        !self.is_active() || {
-            let characters = characters(text);
-            MATCHER.with_borrow_mut(|matcher| {
-                self.pattern.score(Utf32Str::Unicode(&characters), matcher).is_some()
-            })
-        }
+        !self.is_active() || self.score(text).is_some()
+    }
+
+    /// How well `text` passes: the higher, the better; `None` when it does not.
+    pub(crate) fn score(&self, text: &str) -> Option<u32> {
+        let characters = characters(text);
+        MATCHER
+            .with_borrow_mut(|matcher| self.pattern.score(Utf32Str::Unicode(&characters), matcher))
     }
 
     /// The grapheme clusters of `text` that made it pass, as ascending numbers.

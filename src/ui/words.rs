@@ -39,10 +39,11 @@ pub(crate) fn title(title: Option<&str>) -> Option<String> {
     title.map(str::trim).filter(|text| !text.is_empty()).map(|text| clean(text).into_owned())
 }
 
-/// An id of 32 or more hex digits and dashes, cut to its beginning.
+/// An id of 32 or more letters, digits and dashes, cut to its beginning. A name of that length has few digits.
 fn short_id(segment: &str) -> String {
-    let is_long_id =
-        segment.len() >= 32 && segment.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let is_long_id = segment.len() >= 32
+        && segment.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        && segment.chars().filter(char::is_ascii_digit).count() >= 6;
     if is_long_id { format!("{}…", &segment[..8]) } else { segment.to_owned() }
 }
 

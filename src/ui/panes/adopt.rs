@@ -68,7 +68,7 @@ fn rows(
     buffer: &mut Buffer,
 ) {
     let theme = &model.setup.theme;
-    let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(1));
+    let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(2));
     if parts.heading.height > 0 {
         buffer.set_line(
             parts.heading.x + 1,

@@ -206,7 +206,7 @@ fn list(
         return middle(buffer, parts.list, &[Line::styled("no events", theme.dim)]);
     }
     let columns = if parts.list.width >= 140 { &WIDE } else { &NARROW };
-    let table = Table::fit(columns, parts.list.width.saturating_sub(1));
+    let table = Table::fit(columns, parts.list.width.saturating_sub(2));
     if parts.heading.height > 0 {
         buffer.set_line(
             parts.heading.x + 1,

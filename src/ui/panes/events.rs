@@ -50,7 +50,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
         return empty(model, parts.list, buffer);
     }
     let columns = if parts.list.width >= 140 { &WIDE } else { &NARROW };
-    let table = Table::fit(columns, parts.list.width.saturating_sub(1));
+    let table = Table::fit(columns, parts.list.width.saturating_sub(2));
     let top = main.events.top_for(rows.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..rows.len()) {
         let row = &model.shown().events[rows[at]];

@@ -36,18 +36,19 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     let clock = words::time_of_day(model.now, &model.setup.zone);
     let clock_width = u16::try_from(clock.len()).unwrap_or(0);
     let room = usize::from(area.width.saturating_sub(clock_width + 4));
-    let mut first = pulse(model);
+    let gap = if area.width < 110 { 2 } else { 3 };
+    let mut first = pulse(model, area.width < 110);
     if area.height == 1 {
         first.extend(findings(model));
     } else {
         let width = area.width.saturating_sub(2);
-        let second = join(findings(model), 3, usize::from(width));
+        let second = join(findings(model), gap, usize::from(width));
         buffer.set_line(area.x + 1, area.y + 1, &second, width);
     }
     buffer.set_line(
         area.x + 1,
         area.y,
-        &join(first, 3, room),
+        &join(first, gap, room),
         area.width.saturating_sub(clock_width + 3),
     );
     let x = area.right().saturating_sub(clock_width + 1).max(area.x);
@@ -66,7 +67,8 @@ fn figure(rank: u8, word: &'static str, value: String, model: &Model) -> Segment
     Segment { rank, cell }
 }
 
-fn pulse(model: &Model) -> Vec<Segment> {
+/// A short one leaves out what can be had elsewhere, so that more of it fits.
+fn pulse(model: &Model, is_short: bool) -> Vec<Segment> {
     let theme = &model.setup.theme;
     let mut name: Cell = vec![Span::styled("tidings", theme.title_focused)];
     if let Some(title) = &model.setup.title {
@@ -78,8 +80,8 @@ fn pulse(model: &Model) -> Vec<Segment> {
         return segments;
     };
     segments.push(role(model, live));
-    segments.push(journal(model, live));
-    segments.push(tick(model, &live.pulse));
+    segments.push(journal(model, live, is_short));
+    segments.push(tick(model, &live.pulse, is_short));
     segments.push(figure(8, "links", words::number(live.pulse.links as u64), model));
     let pending = live.notices.len();
     let style = if pending > 0 { theme.active } else { theme.text };
@@ -104,25 +106,20 @@ fn role(model: &Model, live: &Snapshot) -> Segment {
     }
 }
 
-fn journal(model: &Model, live: &Snapshot) -> Segment {
+fn journal(model: &Model, live: &Snapshot, is_short: bool) -> Segment {
     let theme = &model.setup.theme;
     let highest = live.journal.max.map_or_else(|| "empty".to_owned(), words::sequence);
-    let rows = format!(
-        " ({})",
-        words::count(usize::try_from(live.journal.rows).unwrap_or(usize::MAX), "row")
-    );
-    Segment {
-        rank: 4,
-        cell: vec![
-            Span::styled("journal ", theme.dim),
-            Span::styled(highest, theme.text),
-            Span::styled(rows, theme.dim),
-        ],
+    let mut cell: Cell =
+        vec![Span::styled("journal ", theme.dim), Span::styled(highest, theme.text)];
+    if !is_short {
+        let rows = usize::try_from(live.journal.rows).unwrap_or(usize::MAX);
+        cell.push(Span::styled(format!(" ({})", words::count(rows, "row")), theme.dim));
     }
+    Segment { rank: 4, cell }
 }
 
 /// The monitor's own pulse: a monitor that stands still must not look like a quiet world.
-fn tick(model: &Model, pulse: &Pulse) -> Segment {
+fn tick(model: &Model, pulse: &Pulse, is_short: bool) -> Segment {
     let theme = &model.setup.theme;
     let now = model.now;
     let Some(last) = pulse.last_tick_at else {
@@ -141,7 +138,7 @@ fn tick(model: &Model, pulse: &Pulse) -> Segment {
         Span::styled(words::age(since), theme.text),
         Span::styled(" ago", theme.dim),
     ];
-    if let Some(next) = pulse.next_tick_at {
+    if let Some(next) = pulse.next_tick_at.filter(|_| !is_short) {
         let left = next.saturating_sub(now);
         let words = if left > 0 {
             format!(", next in {}", words::span(left.saturating_add(SECOND - 1)))

@@ -73,14 +73,16 @@ pub(super) struct Segment {
     pub(super) cell: Cell,
 }
 
-/// Joins the segments that fit into `width` columns.
+/// Joins the segments that fit into `width` columns. A `…` says that some were left out.
 pub(super) fn join(mut segments: Vec<Segment>, gap: usize, width: usize) -> Line<'static> {
     let columns = |segment: &Segment| -> usize {
         segment.cell.iter().map(|span| visible::columns(&span.content)).sum()
     };
+    let given = segments.len();
     loop {
         let total: usize = segments.iter().map(|segment| columns(segment) + gap).sum();
-        if total.saturating_sub(gap) <= width {
+        let sign = if segments.len() < given { gap + 1 } else { 0 };
+        if total.saturating_sub(gap) + sign <= width {
             break;
         }
         let last_of_highest = (0..segments.len()).max_by_key(|at| segments[*at].rank);
@@ -91,12 +93,17 @@ pub(super) fn join(mut segments: Vec<Segment>, gap: usize, width: usize) -> Line
             None => break,
         }
     }
+    let kept = segments.len();
     let mut spans = Vec::new();
     for segment in segments {
         if !spans.is_empty() {
             spans.push(Span::raw(blank(gap)));
         }
         spans.extend(segment.cell);
+    }
+    if kept < given {
+        spans.push(Span::raw(blank(gap)));
+        spans.push(Span::raw(visible::ELLIPSIS));
     }
     Line::from(spans)
 }
@@ -126,8 +133,8 @@ mod tests {
                 .collect::<String>()
         };
         assert_eq!(line(8), "aa bb cc");
-        assert_eq!(line(7), "aa cc");
-        assert_eq!(line(4), "aa");
-        assert_eq!(line(1), "aa");
+        assert_eq!(line(7), "aa cc …");
+        assert_eq!(line(6), "aa …");
+        assert_eq!(line(1), "aa …");
     }
 }

@@ -44,7 +44,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
         return empty(model, layout::inner(place), buffer);
     }
     let columns = if parts.list.width >= 140 { &WIDE } else { &NARROW };
-    let table = Table::fit(columns, parts.list.width.saturating_sub(1));
+    let table = Table::fit(columns, parts.list.width.saturating_sub(2));
     if parts.heading.height > 0 {
         buffer.set_line(
             parts.heading.x + 1,

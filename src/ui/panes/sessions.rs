@@ -31,7 +31,7 @@ const NARROW: [Column; 8] = [
     right("AGE", 6, 2),
     right("MSG", 3, 5),
     right("OWED", 4, 4),
-    fixed("STATE", 11, 3),
+    fixed("STATE", 13, 3),
 ];
 const WIDE: [Column; 8] = [
     flexible("SESSION", 24, 1, 0),
@@ -41,7 +41,7 @@ const WIDE: [Column; 8] = [
     right("AGE", 6, 2),
     right("MSG", 3, 5),
     right("OWED", 4, 4),
-    fixed("STATE", 12, 3),
+    fixed("STATE", 13, 3),
 ];
 
 /// Draws the pane.
@@ -53,7 +53,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
         return empty(model, layout::inner(place), buffer);
     }
     let columns = if parts.list.width >= 90 { &WIDE } else { &NARROW };
-    let table = Table::fit(columns, parts.list.width.saturating_sub(1));
+    let table = Table::fit(columns, parts.list.width.saturating_sub(2));
     let heading = Rect {
         x: parts.heading.x + 1,
         width: parts.heading.width.saturating_sub(1),

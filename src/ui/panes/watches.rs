@@ -22,8 +22,8 @@ use crate::visible;
 use crate::watch::{Condition, Provenance};
 
 const COLUMNS: [Column; 7] = [
-    fixed("", 1, 0),
-    flexible("WATCHES → · WATCHED BY ←", 14, 1, 0),
+    fixed("→", 1, 0),
+    flexible("WATCHES, ← WATCHED BY", 21, 1, 0),
     fixed("SEEN ┄ NOTIFIED ┄ MAT.", 22, 2),
     right("OWED", 5, 3),
     right("HIST", 5, 4),
@@ -40,7 +40,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
     if rows.is_empty() {
         empty(model, parts.list, buffer);
     } else {
-        let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(1));
+        let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(2));
         if parts.heading.height > 0 {
             buffer.set_line(
                 parts.heading.x + 1,

@@ -110,6 +110,7 @@ fn type_in(model: &mut Model, request: InputRequest) -> bool {
             filter.input.handle(request);
             filter.reparse();
             rows::rebuild(&mut model.main, &model.picture);
+            main_view::select_best(model);
         }
     }
     true

@@ -91,6 +91,23 @@ fn go(model: &mut Model, pane: Pane, index: usize) {
     }
 }
 
+/// Selects the session that the filter fits best: the tree's order says nothing about that.
+pub(super) fn select_best(model: &mut Model) {
+    let main = &model.main;
+    let filter = main.filter(Pane::Sessions);
+    if main.focus != Pane::Sessions || !filter.is_active() {
+        return;
+    }
+    let rows = main.rows.sessions.iter().enumerate().filter(|(_, row)| !row.is_context);
+    let scored = rows.map(|(at, row)| {
+        let text = rows::session_text(&model.picture.snapshot.sessions[row.session]);
+        (filter.score(&text), std::cmp::Reverse(at))
+    });
+    if let Some((_, std::cmp::Reverse(best))) = scored.max() {
+        go(model, Pane::Sessions, best);
+    }
+}
+
 fn focus(model: &mut Model, by: usize) {
     let at = (model.main.focus as usize + by) % Pane::ALL.len();
     model.main.focus = Pane::ALL[at];
