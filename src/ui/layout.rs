@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::model::Pane;
 
 /// From this width on, the watches stand beside the sessions.
-const WIDE: u16 = 110;
+const WIDE: u16 = 150;
 
 /// The places of the main view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn panes_fill_the_body_and_share_borders() {
-        for (width, height) in [(40, 10), (80, 24), (109, 31), (110, 30), (200, 60), (250, 80)] {
+        for (width, height) in [(40, 10), (80, 24), (149, 31), (150, 30), (200, 60), (250, 80)] {
             for focus in Pane::ALL {
                 let area = Rect::new(0, 0, width, height);
                 let layout = main(area, focus);

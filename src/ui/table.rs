@@ -170,6 +170,18 @@ pub(crate) fn highlighted(text: &str, style: Style, filter: &Filter, theme: &The
     out
 }
 
+/// The short form of a label if it shows all that the filter matched, else the whole.
+pub(crate) fn shortest(
+    short: String,
+    whole: String,
+    style: Style,
+    filter: &Filter,
+    theme: &Theme,
+) -> Cell {
+    let text = if filter.matches(&short) { short } else { whole };
+    highlighted(&text, style, filter, theme)
+}
+
 /// How a row stands among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {

@@ -14,16 +14,16 @@ use tidings::upstream::{CatalogEntry, Listing};
 use tidings::watch::{Condition, Cursor, PairState, Provenance};
 
 /// 2026-07-16 12:03:44 UTC.
-pub const NOW: Millis = 1_784_203_424_000;
+pub(crate) const NOW: Millis = 1_784_203_424_000;
 
 /// A snapshot under construction.
 #[derive(Debug, Clone)]
-pub struct World {
-    pub snapshot: Snapshot,
+pub(crate) struct World {
+    pub(crate) snapshot: Snapshot,
 }
 
 impl World {
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let snapshot = Snapshot {
             revision: 1,
             at: NOW,
@@ -40,7 +40,7 @@ impl World {
         Self { snapshot }.session("agent:operator:main", |_| {})
     }
 
-    pub fn session(mut self, key: &str, adjust: impl FnOnce(&mut SessionRow)) -> Self {
+    pub(crate) fn session(mut self, key: &str, adjust: impl FnOnce(&mut SessionRow)) -> Self {
         let key = SessionKey::from(key);
         let mut row = SessionRow {
             agent: key.agent().unwrap_or_else(AgentId::main),
@@ -66,7 +66,7 @@ impl World {
         self
     }
 
-    pub fn watch(
+    pub(crate) fn watch(
         mut self,
         watcher: &str,
         target: &str,
@@ -100,7 +100,7 @@ impl World {
         self
     }
 
-    pub fn event(mut self, event: Event, outcome: [u32; 3]) -> Self {
+    pub(crate) fn event(mut self, event: Event, outcome: [u32; 3]) -> Self {
         let [notified, coalesced, suppressed] = outcome;
         let last = event.clone();
         if let Some(session) = self.snapshot.sessions.iter_mut().find(|row| row.key == last.session)
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// Sorts, counts and derives what follows from the rest.
-    pub fn build(mut self) -> Arc<Snapshot> {
+    pub(crate) fn build(mut self) -> Arc<Snapshot> {
         let all = &mut self.snapshot;
         all.sessions.sort_by(|a, b| a.key.cmp(&b.key));
         all.watches.sort_by(|a, b| {
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// A team at work: every condition, every way of delivery, every outcome of a link.
-    pub fn team() -> Self {
+    pub(crate) fn team() -> Self {
         let main = "agent:main:main";
         let a = "agent:main:subagent:child-a";
         let b = "agent:main:subagent:child-b";
@@ -240,7 +240,7 @@ impl World {
     }
 
     /// The team, and a notice for the operator.
-    pub fn team_with_a_notice_for_the_operator() -> Self {
+    pub(crate) fn team_with_a_notice_for_the_operator() -> Self {
         let api = "agent:main:claude:7f3a1c2e-5b0d-4e1f-9a77-0c2d4e6f8a10";
         Self::team().watch(
             "agent:operator:main",
@@ -252,7 +252,7 @@ impl World {
     }
 
     /// Text that tries everything.
-    pub fn hostile() -> Self {
+    pub(crate) fn hostile() -> Self {
         let evil = "agent:main:x\u{1b}]52;c;AAAA\u{7}\n\u{202e}live\u{200b}";
         Self::empty()
             .session(evil, |row| {
@@ -279,7 +279,7 @@ impl World {
             })
     }
 
-    pub fn with_problem(mut self) -> Self {
+    pub(crate) fn with_problem(mut self) -> Self {
         self.snapshot.problems.push(Problem {
             at: NOW - 5 * SECOND,
             message: "appending to agent:main:main failed: the disk is full; free some space"
@@ -290,7 +290,7 @@ impl World {
 }
 
 /// An agent id by its name.
-pub trait FromName {
+pub(crate) trait FromName {
     fn from_name(name: &str) -> Self;
 }
 
@@ -300,7 +300,7 @@ impl FromName for AgentId {
     }
 }
 
-pub fn event(sequence: i64, session: &str, kind: EventKind, ago: Millis) -> Event {
+pub(crate) fn event(sequence: i64, session: &str, kind: EventKind, ago: Millis) -> Event {
     let key = SessionKey::from(session);
     Event {
         sequence: Sequence(sequence),
@@ -339,7 +339,7 @@ fn link(catalog: &str, outcome: &str, missing_streak: u8) -> LinkRow {
 }
 
 /// A catalog with something to adopt and something passed over.
-pub fn listing() -> Listing {
+pub(crate) fn listing() -> Listing {
     let entry = |thread: &str, title: Option<&str>, project: &str, ago, size| CatalogEntry {
         catalog: "claude".into(),
         thread: thread.into(),

@@ -50,11 +50,19 @@ pub(in crate::ui) fn draw(
     );
     let (head, parts) = layout::delta_parts(body);
     let cursor = version_line(model, delta, head, buffer);
-    head_line(head, 2, vec![], buffer);
     let (sign, text, style) = banner(model, delta);
-    let banner: Cell = vec![Span::styled(format!("{sign} "), style), Span::styled(text, style)];
-    head_line(head, 1, banner, buffer);
-    head_line(head, 2, acknowledge_line(model, delta), buffer);
+    let width = usize::from(head.width.saturating_sub(2));
+    let lines = wrap(&format!("{sign} {text}"), width, 2);
+    let below = Rect { y: head.y + 1, height: head.height.saturating_sub(1), ..head };
+    paragraph(buffer, Rect { x: below.x + 1, ..below }, &lines, style);
+    let next = u16::try_from(1 + lines.len()).unwrap_or(u16::MAX);
+    head_line(head, next, acknowledge_line(model, delta), buffer);
+    if let Some(error) = &delta.error {
+        let lines = wrap(&visible::clean(error), width, 4);
+        let lines: Vec<Line> =
+            lines.into_iter().map(|line| Line::styled(line, theme.text)).collect();
+        middle(buffer, parts.list, &lines);
+    }
 
     if let Some(changes) = &delta.changes {
         list(model, delta, changes, parts, buffer);
@@ -93,12 +101,12 @@ fn version_line(model: &Model, delta: &Delta, head: Rect, buffer: &mut Buffer) -
         cell.push(Span::styled(format!("{keep} asks · {back} leaves it as it was"), theme.dim));
     } else {
         cell.push(Span::styled(delta.origin.clone(), theme.dim));
+        if !delta.pages.is_empty() {
+            cell.push(Span::styled(format!("   page {}", delta.pages.len() + 1), theme.dim));
+        }
         if let Some(changes) = &delta.changes {
             cell.push(Span::styled("   state version ", theme.dim));
             cell.push(Span::styled(format!("v{}", changes.version), theme.text));
-        }
-        if !delta.pages.is_empty() {
-            cell.push(Span::styled(format!("   page {}", delta.pages.len() + 1), theme.dim));
         }
     }
     head_line(head, 0, cell, buffer);
@@ -113,10 +121,8 @@ fn version_line(model: &Model, delta: &Delta, head: Rect, buffer: &mut Buffer) -
 fn banner(model: &Model, delta: &Delta) -> (&'static str, String, Style) {
     let theme = &model.setup.theme;
     let key = |action| model.setup.keymap.key(action).unwrap_or_default();
-    if let Some(error) = &delta.error {
-        let text =
-            format!("FAILED: {} · {} asks again", visible::clean(error), key(Action::Reload));
-        return ("✗", text, theme.bad);
+    if delta.error.is_some() {
+        return ("✗", format!("FAILED: no answer · {} asks again", key(Action::Reload)), theme.bad);
     }
     let Some(changes) = &delta.changes else {
         return ("…", "asking the journal".to_owned(), theme.dim);

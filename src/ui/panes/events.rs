@@ -13,7 +13,7 @@ use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
 use crate::ui::table::{
-    Cell, Column, Standing, Table, draw_row, fixed, flexible, highlighted, right,
+    Cell, Column, Standing, Table, draw_row, fixed, flexible, highlighted, right, shortest,
 };
 use crate::ui::theme::Theme;
 use crate::ui::words;
@@ -79,7 +79,10 @@ fn cells(model: &Model, row: &EventRow, kind_width: usize) -> [Cell; 7] {
     let filter = model.main.filter(Pane::Events);
     let words_of = |text: &str, style: Style| highlighted(text, style, filter, theme);
     let session = if filter.is_active() {
-        words_of(&words::whole_key(&event.session), theme.text)
+        {
+            let key = &event.session;
+            shortest(words::short_key(key), words::whole_key(key), theme.text, filter, theme)
+        }
     } else {
         vec![Span::styled(words::short_key(&event.session), theme.text)]
     };
@@ -126,7 +129,7 @@ fn outcome(row: &EventRow, theme: &Theme) -> Cell {
     if row.suppressed > 0 {
         parts.push("own".to_owned());
     }
-    match (parts.is_empty(), row.notified + row.coalesced) {
+    match (parts.is_empty(), row.notified.saturating_add(row.coalesced)) {
         (true, _) => vec![Span::styled("·", theme.dim)],
         (false, 0) => vec![Span::styled(parts.join(", "), theme.dim)],
         (false, _) => vec![Span::styled(format!("→ {}", parts.join(", ")), style)],

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use super::{Segment, join};
 use crate::ui::filter::Filter;
 use crate::ui::keymap::Action;
-use crate::ui::model::{Model, Over, Tone};
+use crate::ui::model::{Model, Over, Pane, Tone};
 use crate::ui::view::hints;
 use crate::visible;
 
@@ -20,13 +20,7 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
         match &model.over {
             None => {
                 let main = &model.main;
-                return Some(typing(
-                    model,
-                    main.filter(main.focus),
-                    main.len(main.focus),
-                    area,
-                    buffer,
-                ));
+                return Some(typing(model, main.filter(main.focus), matches(model), area, buffer));
             }
             Some(Over::Adopt(adopt)) => {
                 return Some(typing(model, &adopt.filter, adopt.rows.len(), area, buffer));
@@ -63,6 +57,15 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
         .collect();
     buffer.set_line(x, area.y, &join(segments, 2, usize::from(width)), width);
     None
+}
+
+/// How many rows of the pane with the keyboard pass its filter.
+fn matches(model: &Model) -> usize {
+    let main = &model.main;
+    match main.focus {
+        Pane::Sessions => main.rows.sessions.iter().filter(|row| !row.is_context).count(),
+        pane => main.len(pane),
+    }
 }
 
 fn typing(

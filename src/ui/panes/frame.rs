@@ -58,7 +58,8 @@ pub(in crate::ui) fn title(model: &Model, pane: Pane, place: Rect, buffer: &mut 
         Pane::Sessions => "Sessions".to_owned(),
         Pane::Watches => match main.sessions.key() {
             Some(id) => {
-                let room = usize::from(place.width).saturating_sub(26);
+                let taken = if main.out_of_step { 40 } else { 26 };
+                let room = usize::from(place.width).saturating_sub(taken);
                 format!("Watches of {}", visible::elide(&words::whole_key(&id.key), room))
             }
             None => "Watches".to_owned(),
@@ -101,6 +102,7 @@ pub(in crate::ui) fn position(
     let width = u16::try_from(text.len()).unwrap_or(0);
     if place.width > width + 24 {
         let x = place.right() - width - 1;
+        over_border(x, place.y, text.len(), buffer);
         buffer.set_string(x, place.y, text, model.setup.theme.dim);
     }
 }
@@ -113,5 +115,14 @@ fn write_title(cell: Cell, place: Rect, buffer: &mut Buffer) {
     } else {
         cell
     };
+    over_border(place.x + 2, place.y, used.min(usize::from(room)), buffer);
     buffer.set_line(place.x + 2, place.y, &Line::from(cell), room);
+}
+
+/// Makes room on a border: what is written there must not take over its style.
+fn over_border(x: u16, y: u16, columns: usize, buffer: &mut Buffer) {
+    let area = buffer.area;
+    for x in (x..area.right()).take(columns) {
+        buffer[(x, y)].reset();
+    }
 }

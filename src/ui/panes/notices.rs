@@ -11,7 +11,7 @@ use crate::ui::index::PairId;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
-use crate::ui::table::{Cell, Column, Standing, Table, draw_row, flexible, highlighted, right};
+use crate::ui::table::{Cell, Column, Standing, Table, draw_row, flexible, right, shortest};
 use crate::ui::words;
 use crate::visible;
 
@@ -79,7 +79,7 @@ fn cells(model: &Model, notice: &NoticeRow, watch: &WatchRow) -> [Cell; 7] {
         let style = if is_own { theme.own } else { theme.text };
         let filter = model.main.filter(Pane::Notices);
         if filter.is_active() {
-            highlighted(&words::whole_key(key), style, filter, theme)
+            shortest(words::short_key(key), words::whole_key(key), style, filter, theme)
         } else {
             vec![Span::styled(words::short_key(key), style)]
         }

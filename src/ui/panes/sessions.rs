@@ -14,9 +14,7 @@ use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
 use crate::ui::rows::{Branch, TreeRow, session_text};
-use crate::ui::table::{
-    Cell, Column, Standing, Table, draw_row, fixed, flexible, highlighted, right,
-};
+use crate::ui::table::{Cell, Column, Standing, Table, draw_row, fixed, flexible, right, shortest};
 use crate::ui::words::{self, Health};
 use crate::visible;
 
@@ -49,7 +47,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
     let theme = &model.setup.theme;
     let main = &model.main;
     let parts = layout::parts(Pane::Sessions, place);
-    if main.rows.sessions.is_empty() {
+    if main.rows.sessions.is_empty() || has_only_the_operator(model) {
         return empty(model, layout::inner(place), buffer);
     }
     let columns = if parts.list.width >= 90 { &WIDE } else { &NARROW };
@@ -76,14 +74,6 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
             (false, _) => Standing::Plain,
         };
         draw_row(buffer, Rect { y, height: 1, ..parts.list }, &line, standing, theme);
-    }
-    let is_only_the_operator = model.shown().sessions.len() == 1 && main.rows.sessions.len() == 1;
-    if is_only_the_operator
-        && model.shown().sessions[0].key == SessionKey::operator()
-        && parts.list.height > 2
-    {
-        let below = Rect { y: parts.list.y + 1, height: parts.list.height - 1, ..parts.list };
-        middle(buffer, below, &next_steps(model));
     }
 }
 
@@ -139,7 +129,12 @@ fn name(model: &Model, row: TreeRow, session: &SessionRow, text: Style) -> Cell 
     let style = if session.key == SessionKey::operator() { theme.own } else { text };
     let filter = model.main.filter(Pane::Sessions);
     if filter.is_active() {
-        cell.extend(highlighted(&session_text(session), style, filter, theme));
+        let key = key_in_tree(model, row, session);
+        let short = match words::title(session.title.as_deref()) {
+            Some(title) => format!("{key}  {title}"),
+            None => key,
+        };
+        cell.extend(shortest(short, session_text(session), style, filter, theme));
         return cell;
     }
     cell.push(Span::styled(key_in_tree(model, row, session), style));
@@ -203,6 +198,13 @@ fn state(model: &Model, session: &SessionRow) -> Cell {
         None if session.has_goal => vec![Span::styled("goal", theme.dim)],
         None => Vec::new(),
     }
+}
+
+/// Everybody's session is there from the start: with it alone there is nothing to see yet.
+fn has_only_the_operator(model: &Model) -> bool {
+    matches!(model.shown().sessions.as_slice(), [only] if only.key == SessionKey::operator())
+        && model.shown().watches.is_empty()
+        && !model.main.filter(Pane::Sessions).is_active()
 }
 
 fn empty(model: &Model, area: Rect, buffer: &mut Buffer) {

@@ -13,15 +13,13 @@ use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
 use crate::ui::rows::{WatchLine, watch_text};
-use crate::ui::table::{
-    Cell, Column, Standing, Table, draw_row, fixed, flexible, highlighted, right,
-};
+use crate::ui::table::{Cell, Column, Standing, Table, draw_row, fixed, flexible, right, shortest};
 use crate::ui::theme::sign;
 use crate::ui::words;
 use crate::visible;
 use crate::watch::{Condition, Provenance};
 
-const COLUMNS: [Column; 7] = [
+const WIDE: [Column; 7] = [
     fixed("→", 1, 0),
     flexible("WATCHES, ← WATCHED BY", 21, 1, 0),
     fixed("SEEN ┄ NOTIFIED ┄ MAT.", 22, 2),
@@ -30,6 +28,18 @@ const COLUMNS: [Column; 7] = [
     fixed("CONDITION", 16, 1),
     fixed("HOW", 8, 5),
 ];
+
+const NARROW: [Column; 7] = [
+    fixed("→", 1, 0),
+    flexible("WATCHES, ← BY", 14, 1, 0),
+    fixed("SEEN┄NOTIFIED┄MAT.", 18, 2),
+    right("OWED", 5, 3),
+    right("HIST", 5, 4),
+    fixed("CONDITION", 16, 1),
+    fixed("HOW", 8, 5),
+];
+/// How wide the marks may be before their gaps go.
+const MARKS: usize = 18;
 
 /// Draws the pane.
 pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
@@ -40,7 +50,8 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
     if rows.is_empty() {
         empty(model, parts.list, buffer);
     } else {
-        let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(2));
+        let columns = if parts.list.width >= 76 { &WIDE } else { &NARROW };
+        let table = Table::fit(columns, parts.list.width.saturating_sub(2));
         if parts.heading.height > 0 {
             buffer.set_line(
                 parts.heading.x + 1,
@@ -98,12 +109,8 @@ fn name(model: &Model, line: WatchLine, watch: &WatchRow) -> Cell {
     let style = if *other == SessionKey::operator() { theme.own } else { theme.text };
     let filter = model.main.filter(Pane::Watches);
     if filter.is_active() {
-        return highlighted(
-            &watch_text(watch, line.is_incoming, &model.picture),
-            style,
-            filter,
-            theme,
-        );
+        let whole = watch_text(watch, line.is_incoming, &model.picture);
+        return shortest(words::short_key(other), whole, style, filter, theme);
     }
     let mut cell = vec![Span::styled(words::short_key(other), style)];
     let title =
@@ -121,7 +128,7 @@ fn marks(watch: &WatchRow) -> String {
     marks.dedup();
     let joined = |gap| marks.iter().map(ToString::to_string).collect::<Vec<_>>().join(gap);
     let spaced = joined(" ┄ ");
-    if visible::columns(&spaced) <= 22 { spaced } else { joined("┄") }
+    if visible::columns(&spaced) <= MARKS { spaced } else { joined("┄") }
 }
 
 /// Why the selected watch is in its condition, and what else is known about the session.
