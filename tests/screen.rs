@@ -1,144 +1,37 @@
 //! The screen as a person sees it: every view in each of its states at several sizes, with colours asserted where they
 //! mean something.
 
-#[path = "common/anything.rs"]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests: a failure has to stop the test"
+)]
+
+#[path = "screen/anything.rs"]
 mod anything;
+#[path = "screen/colours.rs"]
+mod colours;
+#[path = "screen/harness.rs"]
+mod harness;
 #[path = "common/world.rs"]
 mod world;
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::tz::TimeZone;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
 use tidings::clock::SECOND;
-use tidings::engine::live::{Reply, Request};
-use tidings::engine::snapshot::{Role, Snapshot};
+use tidings::engine::live::Reply;
+use tidings::engine::snapshot::Role;
 use tidings::event::{Changes, EventKind, Sequence};
 use tidings::ui::keymap::Keymap;
-use tidings::ui::message::{Effect, Message, Ticket};
+use tidings::ui::message::Message;
 use tidings::ui::model::{Model, Setup};
 use tidings::ui::theme::Theme;
-use tidings::ui::update::update;
-use tidings::ui::view::view;
 use tidings::upstream::Listing;
 
+use harness::{LARGE, SMALL, Screen};
 use world::{NOW, World, event, listing};
-
-const LARGE: (u16, u16) = (200, 60);
-const SMALL: (u16, u16) = (80, 24);
-
-/// A screen under test.
-struct Screen {
-    model: Model,
-    size: (u16, u16),
-    /// What was asked of the engine and not answered yet.
-    asked: Vec<(Ticket, Request)>,
-}
-
-impl Screen {
-    fn new(size: (u16, u16), theme: Theme) -> Self {
-        let model = Model::new(Setup {
-            theme,
-            keymap: Keymap::new(&Default::default()).unwrap(),
-            title: None,
-            bell: false,
-            zone: TimeZone::UTC,
-            now: NOW,
-        });
-        let mut screen = Self { model, size, asked: Vec::new() };
-        screen.send(Message::Resize(size.0, size.1));
-        screen
-    }
-
-    fn of(size: (u16, u16), snapshot: Arc<Snapshot>) -> Self {
-        let mut screen = Self::new(size, Theme::dark());
-        screen.send(Message::Snapshot(snapshot));
-        screen
-    }
-
-    fn send(&mut self, message: Message) {
-        for effect in update(&mut self.model, message) {
-            if let Effect::Ask(ticket, request) = effect {
-                self.asked.push((ticket, request));
-            }
-        }
-    }
-
-    /// Presses keys: characters, or a name in angle brackets.
-    fn press(&mut self, keys: &str) {
-        let mut rest = keys;
-        while let Some(c) = rest.chars().next() {
-            let code = if let Some((name, after)) =
-                rest.strip_prefix('<').and_then(|r| r.split_once('>'))
-            {
-                rest = after;
-                match name {
-                    "enter" => KeyCode::Enter,
-                    "esc" => KeyCode::Esc,
-                    "tab" => KeyCode::Tab,
-                    "down" => KeyCode::Down,
-                    other => panic!("no key {other}"),
-                }
-            } else {
-                rest = &rest[c.len_utf8()..];
-                KeyCode::Char(c)
-            };
-            self.send(Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
-        }
-    }
-
-    fn answer(&mut self, result: Result<Reply, String>) {
-        let (ticket, _) = self.asked.pop().expect("something was asked");
-        self.send(Message::Answer(ticket, result));
-    }
-
-    fn buffer(&self) -> Buffer {
-        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
-        terminal.draw(|frame| view(&self.model, frame)).unwrap();
-        terminal.backend().buffer().clone()
-    }
-
-    fn text(&self) -> String {
-        text(&self.buffer())
-    }
-
-    /// The first cell of the first place where `needle` stands.
-    fn cell(&self, needle: &str) -> Cell {
-        let buffer = self.buffer();
-        let symbols = |y: u16| -> Vec<String> {
-            (0..buffer.area.width).map(|x| buffer[(x, y)].symbol().to_owned()).collect()
-        };
-        for y in 0..buffer.area.height {
-            let row = symbols(y);
-            for x in 0..row.len() {
-                if row[x..].concat().starts_with(needle) {
-                    return buffer[(u16::try_from(x).unwrap(), y)].clone();
-                }
-            }
-        }
-        panic!("{needle:?} is not on the screen:\n{}", self.text());
-    }
-}
-
-fn text(buffer: &Buffer) -> String {
-    let mut out = String::new();
-    for y in 0..buffer.area.height {
-        let mut line = String::new();
-        let mut x = 0;
-        while x < buffer.area.width {
-            let symbol = buffer[(x, y)].symbol();
-            line.push_str(symbol);
-            x += u16::try_from(tidings::visible::columns(symbol)).unwrap().max(1);
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
-}
 
 fn team(size: (u16, u16)) -> Screen {
     Screen::of(size, World::team().build())
@@ -406,156 +299,6 @@ fn smallest() {
 #[test]
 fn medium() {
     insta::assert_snapshot!("medium_120x35", team_at_main((120, 35)).text());
-}
-
-#[test]
-fn each_condition_has_its_colour_and_its_sign() {
-    let mut screen = team(LARGE);
-    let colour = |screen: &Screen, needle: &str| screen.cell(needle).fg;
-    assert_eq!(colour(&screen, "■ 1 stopped"), Color::LightRed);
-    assert_eq!(colour(&screen, "▲ 1 stalled"), Color::LightRed);
-    assert_eq!(colour(&screen, "✗ 1 gap"), Color::LightRed);
-    assert_eq!(colour(&screen, "↺ 1 rewound"), Color::Yellow);
-    assert_eq!(colour(&screen, "? 1 unknown"), Color::Yellow);
-    assert_eq!(colour(&screen, "◷ 1 expiring"), Color::Yellow);
-    assert_eq!(colour(&screen, "⊘ 1 unnotifiable"), Color::DarkGray);
-    assert_eq!(colour(&screen, "◐ 1 interleaved"), Color::Cyan);
-    assert_eq!(colour(&screen, "● 1 pending"), Color::Cyan);
-    assert_eq!(colour(&screen, "○ 1 pending, quiet"), Color::DarkGray);
-    screen.press("/main:main<enter>");
-    assert_eq!(colour(&screen, "✓ in step"), Color::Green);
-    assert_eq!(colour(&screen, "▲ stalled"), Color::LightRed);
-    assert_eq!(colour(&screen, "◐ interleaved"), Color::Cyan);
-}
-
-#[test]
-fn colours_of_outcomes_banners_and_the_operator() {
-    let mut screen = team(LARGE);
-    screen.press("G");
-    assert_eq!(screen.cell("✗ blocked").fg, Color::LightRed);
-    assert_eq!(screen.cell("! missing 2/3").fg, Color::Yellow);
-    assert_eq!(screen.cell("you").fg, Color::LightMagenta);
-    assert_eq!(delta(LARGE, exact()).cell("✓ EXACT").fg, Color::Green);
-    let gap = delta(LARGE, Changes { history_gap: true, ..exact() });
-    assert_eq!(gap.cell("✗ HISTORY GAP").fg, Color::LightRed);
-    let long = delta(LARGE, Changes { truncated: true, ..exact() });
-    assert_eq!(long.cell("! TRUNCATED").fg, Color::Yellow);
-}
-
-#[test]
-fn the_pane_with_the_keyboard_stands_out() {
-    let mut screen = team(LARGE);
-    assert_eq!(screen.cell("Sessions 10").fg, Color::Cyan);
-    assert_eq!(screen.cell("Pending notices").fg, Color::Reset);
-    screen.press("<tab><tab>");
-    assert_eq!(screen.cell("Sessions 10").fg, Color::Reset);
-    assert_eq!(screen.cell("Pending notices").fg, Color::Cyan);
-    assert_eq!(screen.cell("wake in 8 s").bg, Color::Blue);
-}
-
-#[test]
-fn what_a_filter_matched_stands_out() {
-    let mut screen = team(LARGE);
-    screen.press("/child-b<enter>");
-    let matched = screen.cell("child-b");
-    assert!(matched.modifier.contains(Modifier::UNDERLINED));
-}
-
-#[test]
-fn changed_rows_flash_and_calm_down() {
-    let mut screen = team(LARGE);
-    let b = "agent:main:subagent:child-b";
-    let changed = World::team().event(event(1950, b, EventKind::GoalChanged, 0), [1, 0, 0]);
-    let mut timers = Vec::new();
-    for effect in update(&mut screen.model, Message::Snapshot(changed.build())) {
-        if let Effect::After(_, timer) = effect {
-            timers.push(timer);
-        }
-    }
-    assert_eq!(screen.cell("v1950").fg, Color::LightYellow);
-    assert_eq!(screen.cell("12:03:44     #1,950").fg, Color::LightYellow);
-    for timer in timers {
-        screen.send(Message::Timer(timer));
-    }
-    assert_eq!(screen.cell("v1950").fg, Color::Reset);
-}
-
-/// Every screen that the colour tests look at.
-fn gallery(theme: &Theme) -> Vec<Screen> {
-    let mut screens = Vec::new();
-    for size in [LARGE, SMALL, (40, 10), (30, 8)] {
-        let keys = [
-            "",
-            "/child",
-            "/child<enter>",
-            "<tab>j",
-            "<tab><tab>j",
-            "<tab><tab><tab>k",
-            "!",
-            " ",
-            "?",
-            "p",
-            "a",
-            "<enter>",
-        ];
-        for keys in keys {
-            let mut screen = Screen::new(size, theme.clone());
-            screen.send(Message::Snapshot(World::team().with_problem().build()));
-            let news = World::team_with_a_notice_for_the_operator().with_problem();
-            screen.send(Message::Snapshot(news.build()));
-            screen.press(keys);
-            if let Some((_, request)) = screen.asked.last() {
-                let reply = match request {
-                    Request::Catalog => Reply::Catalog(listing()),
-                    _ => Reply::Changes(Changes { history_gap: true, ..exact() }),
-                };
-                screen.answer(Ok(reply));
-            }
-            screens.push(screen);
-        }
-    }
-    screens
-}
-
-#[test]
-fn without_colour_no_cell_has_one_and_the_selection_still_shows() {
-    for screen in gallery(&Theme::mono()) {
-        let buffer = screen.buffer();
-        for cell in buffer.content() {
-            assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{}", screen.text());
-        }
-    }
-    let mut screen = Screen::new(SMALL, Theme::mono());
-    screen.send(Message::Snapshot(World::team().build()));
-    assert!(screen.cell("claude:0b9d8c7a…").modifier.contains(Modifier::REVERSED));
-    assert!(screen.text().contains("▌"));
-}
-
-#[test]
-fn colours_change_nothing_but_colours() {
-    let themes = [Theme::dark(), Theme::light(), Theme::mono()];
-    let [dark, light, mono] = themes.map(|theme| gallery(&theme));
-    for ((dark, light), mono) in dark.iter().zip(&light).zip(&mono) {
-        assert_eq!(dark.text(), light.text());
-        assert_eq!(dark.text(), mono.text());
-    }
-}
-
-#[test]
-fn no_outside_character_acts_on_the_terminal() {
-    for size in [LARGE, SMALL, (40, 10)] {
-        for keys in ["", "<enter>", "<tab>", "<tab><tab>", "<tab><tab><tab>", "/x", "?"] {
-            let mut screen = Screen::of(size, World::hostile().build());
-            screen.press(keys);
-            for cell in screen.buffer().content() {
-                let is_harmless = |c: char| {
-                    !c.is_control()
-                        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-                };
-                assert!(cell.symbol().chars().all(is_harmless), "{:?}", cell.symbol());
-            }
-        }
-    }
 }
 
 #[test]

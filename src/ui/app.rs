@@ -7,6 +7,7 @@ use std::time::Duration;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt as _;
 use jiff::tz::TimeZone;
+use rustix::io::Errno;
 use rustix::process::Signal as SignalNumber;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -99,7 +100,15 @@ pub async fn run(handle: Handle, options: Options) -> Result<Exit, UiError> {
         next_frame: Instant::now(),
         exit: None,
     };
-    app.run(signals, answers).await
+    match app.run(signals, answers).await {
+        Err(UiError::Terminal(error)) if is_gone(&error) => Ok(Exit::HungUp),
+        ended => ended,
+    }
+}
+
+/// Whether the terminal is no longer there: its reader may learn of that before the signal comes.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::IO | Errno::PIPE | Errno::NXIO))
 }
 
 struct App {

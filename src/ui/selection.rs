@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn the_window_is_never_emptier_than_it_must_be() {
         let mut selection = Selection::default();
-        selection.go(9, 10, |index| Some(index));
+        selection.go(9, 10, Some);
         selection.show(10, 4);
         assert_eq!(selection.top_for(10, 4), 6);
         assert_eq!(selection.top_for(10, 20), 0);
-        selection.go(0, 10, |index| Some(index));
+        selection.go(0, 10, Some);
         assert_eq!(selection.top_for(10, 4), 0);
     }
 }

@@ -24,7 +24,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while the screen has it. Dropping gives it back.
 pub(super) struct Terminal {
-    inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    inner: ratatui::Terminal<CrosstermBackend<Output>>,
 }
 
 impl Terminal {
@@ -38,7 +38,7 @@ impl Terminal {
         }
         hook_panics(thread::current().id());
         enter()?;
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout()));
+        let backend = CrosstermBackend::new(Output::new());
         let inner = ratatui::Terminal::new(backend).inspect_err(|_| leave())?;
         Ok(Self { inner })
     }
@@ -92,6 +92,37 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         leave();
+        // The inner terminal shows its cursor when it is dropped, and complains on standard error if that fails. On a
+        // terminal that has gone away the complaint itself would fail and panic, so the failure happens here first.
+        let _ = self.inner.show_cursor();
+    }
+}
+
+/// Standard output. A failure is reported once; from then on there is nobody to write to, and that is no failure.
+struct Output {
+    inner: BufWriter<Stdout>,
+    is_gone: bool,
+}
+
+impl Output {
+    fn new() -> Self {
+        Self { inner: BufWriter::with_capacity(1 << 16, io::stdout()), is_gone: false }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_gone {
+            return Ok(bytes.len());
+        }
+        self.inner.write(bytes).inspect_err(|_| self.is_gone = true)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_gone {
+            return Ok(());
+        }
+        self.inner.flush().inspect_err(|_| self.is_gone = true)
     }
 }
 

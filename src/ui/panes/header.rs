@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use super::{Segment, join};
@@ -70,7 +70,8 @@ fn figure(rank: u8, word: &'static str, value: String, model: &Model) -> Segment
 /// A short one leaves out what can be had elsewhere, so that more of it fits.
 fn pulse(model: &Model, is_short: bool) -> Vec<Segment> {
     let theme = &model.setup.theme;
-    let mut name: Cell = vec![Span::styled("tidings", theme.title_focused)];
+    let brand = theme.key.add_modifier(Modifier::BOLD);
+    let mut name: Cell = vec![Span::styled("tidings", brand)];
     if let Some(title) = &model.setup.title {
         name.push(Span::styled(format!(" {}", visible::clean(title)), theme.warn));
     }
@@ -131,7 +132,13 @@ fn tick(model: &Model, pulse: &Pulse, is_short: bool) -> Segment {
     };
     let since = now.saturating_sub(last);
     if pulse.overdue {
-        return segment(1, format!("? tick overdue, last {} ago", words::age(since)), theme.warn);
+        let since = words::age(since);
+        let text = if is_short {
+            format!("? tick overdue {since}")
+        } else {
+            format!("? tick overdue, last {since} ago")
+        };
+        return segment(1, text, theme.warn);
     }
     let mut cell: Cell = vec![
         Span::styled("tick ", theme.dim),

@@ -159,7 +159,8 @@ fn detail(model: &Model, area: Rect, buffer: &mut Buffer) {
     paragraph(buffer, Rect { y: area.y + 1, height: area.height - 1, ..text }, &because, style);
     let facts_area = Rect { y: area.y + 1 + used, height: area.height - 1 - used, ..text };
     let session = main.sessions.key().and_then(|id| model.picture.session(&id.key));
-    if let Some(session) = session.filter(|_| facts_area.height > 0) {
+    let foreign = session.filter(|session| session.key != SessionKey::operator());
+    if let Some(session) = foreign.filter(|_| facts_area.height > 0) {
         let facts = words::facts(session, model.reckoned_now());
         paragraph(
             buffer,
