@@ -17,6 +17,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use rustix::process::{Signal, kill_current_process_group};
 
 /// Whether the terminal is ours at the moment. The panic hook has nothing else to go by.
@@ -59,7 +60,10 @@ impl Terminal {
 
     /// Forgets what the terminal shows, so that the next frame draws every cell.
     pub(super) fn forget(&mut self) -> io::Result<()> {
-        self.inner.clear()
+        // Clearing by the library's own call would ask the terminal where the cursor is, and the answer would have to come
+        // through the input that the event stream is reading: after a suspension it does not come in time.
+        let size = self.inner.size()?;
+        self.inner.resize(Rect::from(size))
     }
 
     /// Rings the bell.
