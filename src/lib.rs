@@ -6,6 +6,8 @@ pub mod event;
 pub mod journal;
 pub mod script;
 pub mod session_key;
+pub mod ui;
 pub mod upstream;
 pub mod upstream_link;
+pub mod visible;
 pub mod watch;
