@@ -1,6 +1,8 @@
 //! tidings
 
+pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod engine;
 pub mod event;
 pub mod journal;
