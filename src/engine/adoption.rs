@@ -29,7 +29,16 @@ impl Engine {
         wanted: &str,
         agent: Option<&str>,
     ) -> Result<Adopted, EngineError> {
-        let Baseline { entry, host, kind, reference, marker } = provider.baseline(wanted)?;
+        self.adopt_from(provider.baseline(wanted)?, agent)
+    }
+
+    /// Adopts the foreign session that was found, from where it ended then.
+    pub fn adopt_from(
+        &mut self,
+        found: Baseline,
+        agent: Option<&str>,
+    ) -> Result<Adopted, EngineError> {
+        let Baseline { entry, host, kind, reference, marker } = found;
         let agent = agent.map_or_else(AgentId::main, AgentId::normalised);
         let session = SessionKey::new(format!("agent:{agent}:{}:{}", entry.catalog, entry.thread));
         let now = self.now();

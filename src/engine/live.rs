@@ -1,17 +1,25 @@
-//! The live engine: a thread that owns the [`Engine`](super), and the handle by which surfaces talk to it.
+//! The live engine: a thread that runs an [`Engine`](super::Engine) with the monitor, the wakes and the sweep, and the handle
+//! by which surfaces talk to it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::feed::FeedItem;
+use super::runner::Runner;
 use super::snapshot::Snapshot;
 use super::{EngineError, Settings};
 use crate::clock::{Clock, MINUTE, Millis, SECOND};
 use crate::event::{Changes, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::{Listing, Provider};
+
+/// Requests that may wait; a surface that asks more waits itself.
+const REQUESTS: usize = 64;
+/// Feed items that may wait to be read; what comes beyond is dropped, counted and said.
+const FEED: usize = 8_192;
 
 /// How a live engine runs.
 #[derive(Debug, Clone)]
@@ -32,7 +40,7 @@ pub struct LiveOptions {
     pub schedule: Schedule,
 }
 
-/// When the monitor ticks, in milliseconds after its start.
+/// When the monitor ticks, in milliseconds after its start (`upstream.md` 2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     /// The first tick.
@@ -47,16 +55,60 @@ impl Default for Schedule {
     }
 }
 
+impl Schedule {
+    /// The first tick after `now`, for a monitor that started at `started`.
+    pub(super) fn next_after(self, started: Millis, now: Millis) -> Millis {
+        let first = started + self.first;
+        if now < first {
+            return first;
+        }
+        started + ((now - started) / self.period + 1) * self.period
+    }
+}
+
 /// A running live engine.
 #[derive(Debug)]
 pub struct Live {
     handle: Handle,
+    feed: Option<mpsc::Receiver<(Millis, FeedItem)>>,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Live {
     /// Starts an engine on a thread of its own. The first snapshot is there when this returns.
+    ///
+    /// # Errors
+    /// The state database can't be opened, or no thread can be had.
     pub fn start(options: LiveOptions) -> Result<Self, EngineError> {
-        unimplemented!("{options:?}")
+        let (requests, asked) = mpsc::channel(REQUESTS);
+        let (feed_in, feed) = mpsc::channel(FEED);
+        let (snapshots_in, snapshots) = watch::channel(Arc::new(Snapshot::default()));
+        let (stop, stopped) = watch::channel(false);
+        let (opened_in, opened) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || match Runner::open(options, snapshots_in, feed_in) {
+                Ok(runner) => {
+                    let _ = opened_in.send(Ok(()));
+                    runner.run(asked, stopped);
+                }
+                Err(error) => {
+                    let _ = opened_in.send(Err(error));
+                }
+            })
+            .map_err(|error| {
+                EngineError::Refused(format!("no thread could be started for the engine: {error}"))
+            })?;
+        opened.recv().map_err(|_| {
+            EngineError::Refused("the engine ended while it started; the log says why".into())
+        })??;
+        Ok(Self {
+            handle: Handle::new(requests, snapshots),
+            feed: Some(feed),
+            stop,
+            thread: Some(thread),
+        })
     }
 
     /// How to talk to it.
@@ -64,13 +116,25 @@ impl Live {
         self.handle.clone()
     }
 
-    /// The feed, with the time of each item: everything that is decided from the start on. Can be taken once.
+    /// The feed, with the time of each item: everything that is decided from the start on. It can be taken once; dropped, nothing
+    /// is collected any more.
     pub fn feed(&mut self) -> Option<mpsc::Receiver<(Millis, FeedItem)>> {
-        None
+        self.feed.take()
     }
 
     /// Stops it and waits until it has stopped: the lock is free then.
-    pub fn stop(self) {}
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// What a surface may ask of the live engine.

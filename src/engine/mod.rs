@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | [`commands`] | recording, the producers, watching, sending, turns, reset and delete |
 //! | [`adoption`] | adopting foreign sessions |
-//! | [`monitor`] | the upstream monitor's tick |
+//! | [`monitor`], [`probing`] | the upstream monitor's tick, and asking the providers |
 //! | [`notices`], [`queue`] | the line that a watcher finds, and where it waits |
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
@@ -25,11 +25,14 @@ pub mod lock;
 pub mod monitor;
 pub mod notices;
 pub mod picture;
+pub mod probing;
 pub mod queue;
+mod runner;
 mod session_rows;
 pub mod snapshot;
 pub mod sweep;
 pub mod wakes;
+mod waking;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,6 +44,7 @@ use crate::journal::append::Notice;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
+use crate::upstream_link::UpstreamLink;
 use crate::watch::Cursor;
 use notices::Language;
 use queue::Queues;
@@ -80,6 +84,8 @@ pub struct Engine {
     delivered: sweep::Delivered,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,
+    /// Links that the tick under way found quiet.
+    quiet: Vec<UpstreamLink>,
     append_failures: u64,
 }
 
@@ -102,6 +108,7 @@ impl Engine {
             asked: Vec::new(),
             delivered: sweep::Delivered::default(),
             last_prune: 0,
+            quiet: Vec::new(),
             append_failures: 0,
         };
         engine.keep_in_step()?;

@@ -1,29 +1,24 @@
 //! The upstream monitor: one tick probes every watched link and settles what was found (`upstream.md` 2).
 //!
 //! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
-//! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
+//! [`probe_all`](super::probing::probe_all) asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
-use std::collections::HashSet;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use serde_json::json;
 
+use super::probing::{InFlight, PROBE_LIMIT, probe_all};
 use super::{Engine, EngineError};
 use crate::event::{ActorType, EventKind, NewEvent};
 use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
-use crate::session_key::{AgentId, SessionKey};
+use crate::session_key::SessionKey;
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
 use crate::upstream::{Finding, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
-/// A provider that has not answered after this is left behind; the others go on.
-pub const PROBE_LIMIT: Duration = Duration::from_secs(45);
-
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
-const MAX_WINDOWS: usize = 1_024;
+pub(super) const MAX_WINDOWS: usize = 1_024;
 
 /// What a tick found behind one link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,82 +35,6 @@ pub struct LinkOutcome {
     pub human_turns: u32,
     /// More about it.
     pub detail: Option<String>,
-}
-
-/// Sources whose last probe has not come back yet: they are not asked again until it has.
-#[derive(Debug, Clone, Default)]
-pub struct InFlight(Arc<Mutex<HashSet<(SessionKey, AgentId)>>>);
-
-impl InFlight {
-    fn enter(&self, probe: &Probe) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Self::key(probe))
-    }
-
-    fn leave(&self, probe: &Probe) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&Self::key(probe));
-    }
-
-    fn key(probe: &Probe) -> (SessionKey, AgentId) {
-        (probe.link.session.clone(), probe.link.agent.clone())
-    }
-}
-
-/// Asks the provider of each probe. Each answer is waited for at most `limit`; a provider that hangs holds up only its own
-/// link, and is not asked about it again while it hangs.
-pub fn probe_all(
-    providers: &[Arc<dyn Provider>],
-    probes: Vec<Probe>,
-    in_flight: &InFlight,
-    limit: Duration,
-) -> Vec<(Probe, Finding)> {
-    probes
-        .into_iter()
-        .map(|probe| {
-            let finding =
-                match providers.iter().find(|provider| provider.catalog() == probe.link.catalog) {
-                    Some(provider) => probe_one(provider, &probe, in_flight, limit),
-                    None => Finding::Unreadable(format!(
-                        "this program has no provider for the catalog {}",
-                        probe.link.catalog
-                    )),
-                };
-            (probe, finding)
-        })
-        .collect()
-}
-
-fn probe_one(
-    provider: &Arc<dyn Provider>,
-    probe: &Probe,
-    in_flight: &InFlight,
-    limit: Duration,
-) -> Finding {
-    if !in_flight.enter(probe) {
-        return Finding::Unreadable("the last probe has not come back yet".into());
-    }
-    let (answer, answered) = mpsc::channel();
-    let (thread_provider, thread_probe, thread_in_flight) =
-        (Arc::clone(provider), probe.clone(), in_flight.clone());
-    let spawned = std::thread::Builder::new().name("probe".into()).spawn(move || {
-        let finding = thread_provider.probe(&thread_probe);
-        thread_in_flight.leave(&thread_probe);
-        // Nobody may wait any more; then the answer is of no use.
-        let _ = answer.send(finding);
-    });
-    if let Err(error) = spawned {
-        in_flight.leave(probe);
-        return Finding::Unreadable(format!("no thread could be started for the probe: {error}"));
-    }
-    match answered.recv_timeout(limit) {
-        Ok(finding) => finding,
-        Err(RecvTimeoutError::Timeout) => {
-            Finding::Unreadable(format!("no answer within {} s", limit.as_secs()))
-        }
-        Err(RecvTimeoutError::Disconnected) => {
-            in_flight.leave(probe);
-            Finding::Unreadable("the probe failed; the log says why".into())
-        }
-    }
 }
 
 impl Engine {
@@ -151,8 +70,9 @@ impl Engine {
         let now = self.now();
         let told = |word: &str, detail: Option<String>| outcome(link, word, 0, detail);
         let settled = match finding {
+            // Most links are quiet at most ticks: they are written down together when the tick ends.
             Finding::Quiet => {
-                self.journal.write_outcome(link, "quiet", None, true, now)?;
+                self.quiet.push(link.clone());
                 told("quiet", None)
             }
             Finding::Blocked { bytes, offset } => {
@@ -288,7 +208,7 @@ impl Engine {
         Ok(outcome(link, "missing", 0, Some(detail)))
     }
 
-    /// Writes down that a tick ended.
+    /// Writes down that a tick ended, and which links were quiet.
     pub fn end_tick(
         &mut self,
         began: i64,
@@ -296,12 +216,14 @@ impl Engine {
         outcomes: &[LinkOutcome],
     ) -> Result<(), EngineError> {
         let now = self.now();
-        Ok(self.journal.set_pulse(&StoredPulse {
+        let pulse = StoredPulse {
             last_tick_at: now,
             took: (now - began).max(0),
             next_tick_at: next,
             links: i64::try_from(outcomes.len()).unwrap_or(i64::MAX),
-        })?)
+        };
+        let quiet = std::mem::take(&mut self.quiet);
+        Ok(self.journal.end_tick(&pulse, &quiet, now)?)
     }
 
     /// A whole tick, here and now. A link that fails is said and holds up no other.
@@ -314,11 +236,10 @@ impl Engine {
         let (mut probes, mut outcomes) = self.begin_tick()?;
         let in_flight = InFlight::default();
         for _ in 0..MAX_WINDOWS {
-            let answers =
-                probe_all(providers, std::mem::take(&mut probes), &in_flight, PROBE_LIMIT);
-            for (probe, finding) in answers {
-                probes.extend(self.settle_into(&probe, finding, &mut outcomes));
-            }
+            let asked = std::mem::take(&mut probes);
+            probe_all(providers, &asked, &in_flight, PROBE_LIMIT, |probe, finding| {
+                probes.extend(self.settle_into(probe, finding, &mut outcomes));
+            });
             if probes.is_empty() {
                 break;
             }

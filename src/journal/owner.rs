@@ -1,12 +1,15 @@
 //! What the owner alone knows and others want to see: who it is, its pulse, its wakes.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::Journal;
 use super::error::{JournalError, Tried};
+use super::ledger::{self, Entry};
 use super::rows;
+use super::upstream_links::write_state;
 use crate::clock::Millis;
 use crate::session_key::SessionKey;
+use crate::upstream_link::UpstreamLink;
 
 /// The monitor's pulse as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,16 +70,25 @@ impl Journal {
             .tried("read who the owner is")
     }
 
-    /// Writes the monitor's pulse.
-    pub fn set_pulse(&mut self, pulse: &StoredPulse) -> Result<(), JournalError> {
-        self.connection
+    /// Writes down that a tick ended, and that `quiet` links had nothing new, in one transaction.
+    pub fn end_tick(
+        &mut self,
+        pulse: &StoredPulse,
+        quiet: &[UpstreamLink],
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        let transaction = self.write()?;
+        for link in quiet {
+            write_state(&transaction, link, "quiet", None, None, now)?;
+        }
+        transaction
             .execute(
                 "INSERT INTO tidings_pulse (id, last_tick_at, took, next_tick_at, links) VALUES (1, ?1, ?2, ?3, ?4) \
                  ON CONFLICT (id) DO UPDATE SET last_tick_at = ?1, took = ?2, next_tick_at = coalesce(?3, next_tick_at), links = ?4",
                 params![pulse.last_tick_at, pulse.took, pulse.next_tick_at, pulse.links],
             )
-            .map(drop)
-            .tried("write the monitor's pulse")
+            .tried("write the monitor's pulse")?;
+        transaction.commit().tried("write the monitor's pulse")
     }
 
     /// The monitor's pulse.
@@ -99,27 +111,21 @@ impl Journal {
             .tried("read the monitor's pulse")
     }
 
-    /// Writes a watcher's wake.
-    pub fn set_wake(&mut self, wake: &StoredWake) -> Result<(), JournalError> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO tidings_wakes (watcher_key, reason, due_at, ended_at, outcome, outcome_reason) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-                 ON CONFLICT (watcher_key) DO UPDATE SET reason = ?2, due_at = ?3, ended_at = coalesce(?4, ended_at), \
-                 outcome = coalesce(?5, outcome), outcome_reason = iif(?5 IS NULL, outcome_reason, ?6)",
-            )
-            .and_then(|mut statement| {
-                statement.execute(params![
-                    wake.watcher.as_str(),
-                    wake.reason,
-                    wake.due_at,
-                    wake.ended_at,
-                    wake.outcome,
-                    wake.outcome_reason
-                ])
-            })
-            .map(drop)
-            .tried("write a wake")
+    /// Writes wakes, with the ledger entries that go with them, in one transaction.
+    pub fn write_wakes(
+        &mut self,
+        wakes: &[StoredWake],
+        entries: &[Entry],
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        let transaction = self.write()?;
+        for wake in wakes {
+            write_wake(&transaction, wake)?;
+        }
+        for entry in entries {
+            ledger::write(&transaction, entry, now)?;
+        }
+        transaction.commit().tried("write wakes")
     }
 
     /// All wakes.
@@ -144,4 +150,27 @@ impl Journal {
             .and_then(Iterator::collect);
         found.tried("read the wakes")
     }
+}
+
+/// Writes a wake; how the last one ended stays until the next one has.
+fn write_wake(connection: &Connection, wake: &StoredWake) -> Result<(), JournalError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO tidings_wakes (watcher_key, reason, due_at, ended_at, outcome, outcome_reason) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+             ON CONFLICT (watcher_key) DO UPDATE SET reason = ?2, due_at = ?3, ended_at = coalesce(?4, ended_at), \
+             outcome = coalesce(?5, outcome), outcome_reason = iif(?5 IS NULL, outcome_reason, ?6)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                wake.watcher.as_str(),
+                wake.reason,
+                wake.due_at,
+                wake.ended_at,
+                wake.outcome,
+                wake.outcome_reason
+            ])
+        })
+        .map(drop)
+        .tried("write a wake")
 }

@@ -390,7 +390,7 @@ fn clear_streak(transaction: &Transaction<'_>, link: &UpstreamLink) -> Result<()
 }
 
 /// Writes an outcome; `streak` of misses, none when the source was reached.
-fn write_state(
+pub(super) fn write_state(
     connection: &Connection,
     link: &UpstreamLink,
     outcome: &str,

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::observation::{changes_json, event_json, line_json, observe};
 use super::operation::{Operation, ScriptError, Step};
 use crate::clock::ManualClock;
-use crate::engine::commands::DirectMessage;
+use crate::engine::commands::producers::DirectMessage;
 use crate::engine::{Discipline, Engine, EngineError, Settings};
 use crate::event::{ActorType, EventKind, NewEvent, Sequence};
 use crate::journal::append::Gate;
@@ -142,7 +142,7 @@ impl Player {
                 }
                 Ok(last)
             }
-            other => run_on(self.engine()?, other),
+            other => perform(self.engine()?, other),
         }
     }
 
@@ -203,8 +203,11 @@ fn held<T>(
     }
 }
 
-/// The operations that need nothing but the engine.
-fn run_on(engine: &mut Engine, operation: &Operation) -> Result<Value, EngineError> {
+/// Performs an operation that needs nothing but the engine.
+///
+/// # Errors
+/// The engine fails, or the operation is about the script itself (`begin`, `restart`, `peek`, `drain`, `bulk_record`, `expect`).
+pub fn perform(engine: &mut Engine, operation: &Operation) -> Result<Value, EngineError> {
     match operation {
         Operation::SessionPut { session } => {
             let session = key(session);

@@ -25,9 +25,14 @@ impl OwnTexts {
         Self(hashes)
     }
 
+    /// Whether a text with this hash is one of them.
+    pub fn holds(&self, hash: TextHash) -> bool {
+        self.0.contains(&hash)
+    }
+
     /// Whether `text`, normalised, is one of them. Blank text never is.
     pub fn contains(&self, text: &str) -> bool {
-        !self.0.is_empty() && TextHash::of(text).is_some_and(|hash| self.0.contains(&hash))
+        !self.0.is_empty() && TextHash::of(text).is_some_and(|hash| self.holds(hash))
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod claude;
 pub mod echo;
+mod shape;
 
 use std::path::{Path, PathBuf};
 

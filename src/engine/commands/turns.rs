@@ -1,0 +1,185 @@
+//! Turns: what waits for a session, and what taking it acknowledges (`engine.md` 4.7, `decisions.md` 19, 20).
+
+use super::Address;
+use super::producers::DirectMessage;
+use crate::engine::notices::{self, Language};
+use crate::engine::queue::Line;
+use crate::engine::{Engine, EngineError};
+use crate::event::{ActorType, Sequence};
+use crate::journal::inbox::Taken;
+use crate::journal::sessions::SessionFacts;
+use crate::session_key::SessionKey;
+use crate::upstream::echo::{OWN_TEXTS, TextHash};
+
+/// What a drain took.
+#[derive(Debug, Clone, Default)]
+pub struct Drained {
+    /// The lines.
+    pub lines: Vec<Line>,
+    /// The targets whose notices were acknowledged.
+    pub acknowledged: Vec<SessionKey>,
+    /// Those of them on which exactly one more notice opened.
+    pub follow_ups: Vec<SessionKey>,
+}
+
+/// What a turn takes into its prompt.
+#[derive(Debug, Clone, Default)]
+pub struct Turn {
+    /// The lines: notices first, then messages.
+    pub lines: Vec<String>,
+    /// The targets whose notices were acknowledged.
+    pub acknowledged: Vec<SessionKey>,
+    /// Those of them on which exactly one more notice opened, for the next turn.
+    pub follow_ups: Vec<SessionKey>,
+    /// How many of the lines are messages.
+    pub messages: usize,
+}
+
+/// What sending did.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The receiver.
+    pub delivered_to: SessionKey,
+    /// Whether the sender watches the receiver now; absent when that was not asked for.
+    pub watched: Option<bool>,
+}
+
+impl Engine {
+    /// Delivers a message to a session that is known, and watches it when asked. What the operator sends is a human turn.
+    pub fn send(
+        &mut self,
+        from: &Address,
+        to: &Address,
+        text: &str,
+        watch: bool,
+    ) -> Result<Sent, EngineError> {
+        let now = self.now();
+        self.register(from, &SessionFacts::default())?;
+        self.register(to, &SessionFacts::default())?;
+        self.journal.send(&from.0, &to.0, text, now)?;
+        if from.0 == SessionKey::operator() {
+            self.direct_message(DirectMessage {
+                session: to.0.clone(),
+                agent: to.1.clone(),
+                actor_type: ActorType::Human,
+                actor: Some(from.0.to_string()),
+                channel: "tidings".into(),
+                parent: self.journal.parent_of(&to.0)?,
+                run: None,
+                dedupe: None,
+                payload: None,
+                occurred_at: None,
+            })?;
+        }
+        let watched =
+            (watch && from.0 != to.0).then(|| match self.watch(&from.0, &to.0, Some(&to.1)) {
+                Ok(_) => true,
+                Err(error) => {
+                    tracing::warn!(%error, "the message was delivered, the watch was not made");
+                    false
+                }
+            });
+        Ok(Sent { delivered_to: to.0.clone(), watched })
+    }
+
+    /// Begins a turn of a session: takes its messages and acknowledges its open notices in one transaction. What it hands out
+    /// is remembered as the session's own text. Follow-ups belong to the next turn.
+    pub fn turn(&mut self, session: &Address) -> Result<Turn, EngineError> {
+        self.register(session, &SessionFacts::default())?;
+        let now = self.now();
+        let language = self.settings.language;
+        let taken = self.journal.take_turn(
+            &session.0,
+            |taken| own_texts(language, taken),
+            OWN_TEXTS,
+            now,
+        )?;
+        let asked: Vec<_> = taken
+            .acknowledged
+            .iter()
+            .filter(|ack| ack.follow_up)
+            .map(|ack| ack.cursor.clone())
+            .collect();
+        self.queues.take(&session.0, None);
+        for cursor in &asked {
+            self.deliver_cursor(cursor);
+        }
+        self.stay_in_step();
+        Ok(Turn {
+            lines: lines(language, &taken),
+            acknowledged: taken.acknowledged.iter().map(|ack| ack.cursor.target.clone()).collect(),
+            follow_ups: asked.into_iter().map(|cursor| cursor.target).collect(),
+            messages: taken.messages.len(),
+        })
+    }
+
+    /// A turn takes the queue of `watcher`, or those of `only` that still wait, and acknowledges the notices among them, each
+    /// target once. Follow-ups come after that, for the next turn.
+    pub fn drain(
+        &mut self,
+        watcher: &SessionKey,
+        only: Option<&[u64]>,
+    ) -> Result<Drained, EngineError> {
+        let lines = self.queues.take(watcher, only);
+        let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
+        let acknowledged = self.acknowledge(watcher, &targets)?;
+        Ok(Drained { lines, ..acknowledged })
+    }
+
+    /// Acknowledges the open notices of `watcher` on `targets`, each once, whatever the queue holds.
+    pub fn acknowledge(
+        &mut self,
+        watcher: &SessionKey,
+        targets: &[SessionKey],
+    ) -> Result<Drained, EngineError> {
+        let now = self.now();
+        let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
+        let mut drained = Drained::default();
+        for ack in acknowledged {
+            if ack.follow_up {
+                self.deliver_cursor(&ack.cursor);
+                drained.follow_ups.push(ack.cursor.target.clone());
+            }
+            drained.acknowledged.push(ack.cursor.target);
+        }
+        self.stay_in_step();
+        Ok(drained)
+    }
+
+    /// The operator has read a session's changes up to `shown`.
+    pub fn acknowledge_shown(
+        &mut self,
+        target: &SessionKey,
+        shown: Sequence,
+    ) -> Result<bool, EngineError> {
+        let now = self.now();
+        let acknowledged =
+            self.journal.acknowledge_up_to(&SessionKey::operator(), target, shown, now)?;
+        self.stay_in_step();
+        Ok(acknowledged.is_some())
+    }
+}
+
+/// The lines of a turn: notices, then messages.
+fn lines(language: Language, taken: &Taken) -> Vec<String> {
+    let notices =
+        taken.notices.iter().map(|cursor| notices::text(language, &cursor.target, cursor.seen));
+    let messages = taken
+        .messages
+        .iter()
+        .map(|message| format!("Message from {}: {}", message.sender, message.body));
+    notices.chain(messages).collect()
+}
+
+/// The hashes of what a turn puts into its session: each message alone, and everything together as it is printed.
+fn own_texts(language: Language, taken: &Taken) -> Vec<[u8; 32]> {
+    let lines = lines(language, taken);
+    let bodies = taken.messages.iter().map(|message| message.body.clone());
+    let mut hashes: Vec<_> = bodies
+        .chain([lines.join("\n")])
+        .filter_map(|text| TextHash::of(&text))
+        .map(|hash| hash.0)
+        .collect();
+    hashes.dedup();
+    hashes
+}

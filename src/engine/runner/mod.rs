@@ -1,0 +1,334 @@
+//! The loop of the live engine: requests, changes by other processes, the monitor, the wakes, and who the owner is.
+//!
+//! Nothing in it waits for a file or another program: probes, listings and wake commands run on threads of their own and come
+//! back as [`Internal`] messages.
+
+mod requests;
+mod ticking;
+mod wake_up;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::feed::{Feed, FeedItem};
+use super::live::{Asked as Question, LiveOptions, Reply};
+use super::lock::{OwnerLock, is_owned};
+use super::monitor::LinkOutcome;
+use super::probing::InFlight;
+use super::snapshot::{Problem, Role, Snapshot};
+use super::wakes::{Asked, WakeOutcome, Wakes};
+use super::{Discipline, Engine, EngineError};
+use crate::clock::Millis;
+use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+
+/// How often the loop looks for what other processes wrote and for what is due.
+const POLL: Duration = Duration::from_millis(150);
+/// How often a viewer tries to become the owner.
+const TRY_LOCK: Duration = Duration::from_secs(1);
+/// A picture is made anew this often although nothing was written, because conditions change with time.
+const REFRESH: Duration = Duration::from_secs(5);
+/// Problems that are kept for the screen.
+const PROBLEMS: usize = 50;
+
+type Answer = oneshot::Sender<Result<Reply, String>>;
+
+/// What comes back from other threads.
+enum Internal {
+    Found(Box<Probe>, Finding),
+    Probed,
+    Woken(Asked, WakeOutcome),
+    Listed(Result<Listing, UpstreamError>, Answer),
+    Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
+}
+
+/// A tick under way.
+struct Tick {
+    began: Millis,
+    outcomes: Vec<LinkOutcome>,
+    /// Probes for what lies behind the windows that were read.
+    more: Vec<Probe>,
+    windows: usize,
+    asked_by: Vec<Answer>,
+}
+
+/// The live engine while it runs.
+pub(in crate::engine) struct Runner {
+    options: LiveOptions,
+    engine: Engine,
+    lock: Option<OwnerLock>,
+    role: Role,
+    wakes: Wakes,
+    in_flight: InFlight,
+    tick: Option<Tick>,
+    started_at: Millis,
+    next_tick_at: Millis,
+    tried_lock: Instant,
+    data_version: i64,
+    feed: Feed,
+    feed_out: mpsc::Sender<(Millis, FeedItem)>,
+    feed_dropped: u64,
+    snapshots: watch::Sender<Arc<Snapshot>>,
+    revision: u64,
+    pictured: Instant,
+    dirty: bool,
+    problems: VecDeque<Problem>,
+    internal: mpsc::UnboundedSender<Internal>,
+    internal_in: mpsc::UnboundedReceiver<Internal>,
+}
+
+impl Runner {
+    /// Opens the state database, tries to become the owner, and publishes the first picture.
+    pub(super) fn open(
+        options: LiveOptions,
+        snapshots: watch::Sender<Arc<Snapshot>>,
+        feed_out: mpsc::Sender<(Millis, FeedItem)>,
+    ) -> Result<Self, EngineError> {
+        let engine =
+            Engine::open(&options.db, options.clock.clone(), options.settings, Discipline::InStep)?;
+        let feed = engine.feed_from_here()?;
+        let (internal, internal_in) = mpsc::unbounded_channel();
+        let now = engine.now();
+        let mut runner = Self {
+            data_version: engine.journal().data_version()?,
+            engine,
+            lock: None,
+            role: Role::Visitor,
+            wakes: Wakes::default(),
+            in_flight: InFlight::default(),
+            tick: None,
+            started_at: now,
+            next_tick_at: options.schedule.next_after(now, now),
+            tried_lock: Instant::now(),
+            feed,
+            feed_out,
+            feed_dropped: 0,
+            snapshots,
+            revision: 0,
+            pictured: Instant::now(),
+            dirty: true,
+            problems: VecDeque::new(),
+            internal,
+            internal_in,
+            options,
+        };
+        runner.try_to_own();
+        runner.publish()?;
+        Ok(runner)
+    }
+
+    /// Runs until it is told to stop.
+    pub(super) fn run(
+        mut self,
+        mut requests: mpsc::Receiver<Question>,
+        mut stopped: watch::Receiver<bool>,
+    ) {
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tracing::error!(%error, "the engine has no runtime");
+                return;
+            }
+        };
+        runtime.block_on(async {
+            let mut poll = tokio::time::interval(POLL);
+            poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = stopped.changed() => break,
+                    Some((request, answer)) = requests.recv() => self.answer(request, answer),
+                    Some(message) = self.internal_in.recv() => self.take(message),
+                    _ = poll.tick() => self.poll(),
+                }
+                self.after_each();
+            }
+        });
+        self.leave();
+    }
+
+    /// What is looked at regularly: the lock, other processes, the monitor, the wakes.
+    fn poll(&mut self) {
+        if self.lock.is_none() && self.tried_lock.elapsed() >= TRY_LOCK {
+            self.try_to_own();
+        }
+        match self.engine.journal().data_version() {
+            Ok(version) if version != self.data_version => {
+                self.data_version = version;
+                self.dirty = true;
+                let kept = self.engine.keep_in_step();
+                self.report("could not follow what another process wrote", kept);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.problem(format!("could not look for changes by other processes: {error}"));
+            }
+        }
+        let now = self.engine.now();
+        if self.lock.is_some() {
+            if now >= self.next_tick_at {
+                self.next_tick_at = self.options.schedule.next_after(self.started_at, now);
+                self.begin_tick(None);
+            }
+            for asked in self.wakes.due(now) {
+                self.wake(asked);
+            }
+        }
+        let patience = REFRESH.max(self.pictured_in() * 100);
+        if self.pictured.elapsed() >= patience {
+            self.dirty = true;
+        }
+    }
+
+    /// How long the last picture took, as far as the snapshot tells: large states are pictured less often.
+    fn pictured_in(&self) -> Duration {
+        let rows = self.snapshots.borrow().watches.len() + self.snapshots.borrow().sessions.len();
+        Duration::from_micros(u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(2))
+    }
+
+    /// After each message: wakes that were asked for, the feed, the picture.
+    fn after_each(&mut self) {
+        let asked = self.engine.take_asked();
+        if self.lock.is_some() {
+            self.ask_wakes(&asked);
+        }
+        if !self.dirty {
+            return;
+        }
+        self.dirty = false;
+        let published = self.publish();
+        self.report("could not read the state", published);
+        self.forward_feed();
+    }
+
+    fn publish(&mut self) -> Result<(), EngineError> {
+        self.revision += 1;
+        let owned = self.lock.is_some() || is_owned(&self.options.db);
+        let problems: Vec<_> = self.problems.iter().cloned().collect();
+        let mut snapshot =
+            self.engine.snapshot(self.revision, self.role.clone(), owned, &problems)?;
+        if self.lock.is_some() {
+            snapshot.pulse.next_tick_at = Some(self.next_tick_at);
+        }
+        self.pictured = Instant::now();
+        self.snapshots.send_replace(Arc::new(snapshot));
+        Ok(())
+    }
+
+    fn forward_feed(&mut self) {
+        if self.feed_out.is_closed() {
+            return;
+        }
+        match self.engine.read_feed(&mut self.feed) {
+            Ok(items) => {
+                for item in items {
+                    self.tell(item);
+                }
+            }
+            Err(error) => self.problem(format!("could not read what happened: {error}")),
+        }
+    }
+
+    /// Puts an item into the feed. A reader that is too slow loses items, and is told how many.
+    fn tell(&mut self, item: FeedItem) {
+        let now = self.engine.now();
+        if self.feed_dropped > 0 {
+            let lost = FeedItem::Error(format!(
+                "{} lines were dropped because nobody read them in time",
+                self.feed_dropped
+            ));
+            if self.feed_out.try_send((now, lost)).is_ok() {
+                self.feed_dropped = 0;
+            }
+        }
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.feed_out.try_send((now, item)) {
+            self.feed_dropped += 1;
+        }
+    }
+
+    fn problem(&mut self, message: String) {
+        tracing::warn!("{message}");
+        if self.problems.back().is_some_and(|last| last.message == message) {
+            return;
+        }
+        self.tell(FeedItem::Error(message.clone()));
+        self.problems.push_back(Problem { at: self.engine.now(), message });
+        if self.problems.len() > PROBLEMS {
+            self.problems.pop_front();
+        }
+        self.dirty = true;
+    }
+
+    fn report(&mut self, what: &str, result: Result<(), EngineError>) {
+        if let Err(error) = result {
+            self.problem(format!("{what}: {error}"));
+        }
+    }
+
+    /// Tries to become the owner. A new owner sweeps: what was pending gets its line and its wake.
+    fn try_to_own(&mut self) {
+        self.tried_lock = Instant::now();
+        match OwnerLock::take(&self.options.db) {
+            Ok(Some(lock)) => {
+                self.lock = Some(lock);
+                self.role = Role::Owner;
+                let now = self.engine.now();
+                self.started_at = now;
+                self.next_tick_at = self.options.schedule.next_after(now, now);
+                let owned = self
+                    .engine
+                    .journal_mut()
+                    .set_owner(std::process::id(), now)
+                    .map_err(EngineError::from);
+                self.report("could not write down that this process is the owner", owned);
+                let swept = self.engine.sweep().map(drop);
+                self.report("could not sweep pending notices", swept);
+                self.tell(FeedItem::Owner(Role::Owner));
+                self.dirty = true;
+            }
+            Ok(None) => {
+                let role = Role::Viewer { owner: self.engine.journal().owner().ok().flatten() };
+                if self.role != role {
+                    self.role = role.clone();
+                    self.tell(FeedItem::Owner(role));
+                    self.dirty = true;
+                }
+            }
+            Err(error) => self.problem(format!(
+                "could not take the owner's lock {}: {error}; no monitor runs here",
+                OwnerLock::path(&self.options.db).display()
+            )),
+        }
+    }
+
+    fn leave(mut self) {
+        if self.lock.is_some()
+            && let Err(error) = self.engine.journal_mut().clear_owner(std::process::id())
+        {
+            tracing::warn!(%error, "could not write down that the owner left");
+        }
+    }
+
+    fn take(&mut self, message: Internal) {
+        match message {
+            Internal::Found(probe, finding) => {
+                self.dirty |= finding != Finding::Quiet;
+                if let Some(tick) = &mut self.tick {
+                    tick.more.extend(self.engine.settle_into(&probe, finding, &mut tick.outcomes));
+                }
+            }
+            Internal::Probed => self.probed(),
+            Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
+            Internal::Listed(listed, answer) => {
+                let _ = answer.send(self.not_adopted(listed));
+            }
+            Internal::Baseline(found, answer) => {
+                let adopted = self.adopt(found);
+                self.dirty = true;
+                let _ = answer.send(adopted.map_err(|error| error.to_string()));
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The marker of a link: how far a transcript has been read, and which file it was.
+//!
+//! The original writes `{"offset":n}`, its first version `{"size":n}`; both are read as they are. The `file` part is ours:
+//! it tells a file that grew from one that was truncated, written anew or replaced (`upstream.md` 0.3).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::place::Stat;
+use super::reader::{Source, head};
+use crate::clock::Millis;
+
+/// How many of the bytes that were read are hashed.
+const PREFIX: u64 = 4_096;
+
+/// The greatest integer that every program which reads the store holds exactly.
+const GREATEST: u64 = (1 << 53) - 1;
+
+/// How far a transcript has been read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Marker {
+    /// The offset behind the last row read, in bytes.
+    pub offset: u64,
+    /// Which file that was; `None` in a marker of the original.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileIdentity>,
+    /// Whether the file was found to be another than before and is read again from the start, so that rows from before
+    /// the adoption don't count. Stays: what lies in such a file was never marked as read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reread: bool,
+}
+
+/// By what a file is known again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileIdentity {
+    /// The device that it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// How many bytes at its start `prefix_hash` covers. Only whole rows that were read: a half row may still change.
+    pub prefix_bytes: u64,
+    /// BLAKE3 of these bytes, in hexadecimal.
+    pub prefix_hash: String,
+    /// When it was last changed, in milliseconds since the epoch, as of the last read.
+    pub modified: Millis,
+}
+
+impl Marker {
+    /// Reads a stored marker.
+    ///
+    /// The error says what is wrong with it: no offset, or one that is not an integer from 0 to 2^53 − 1.
+    pub fn parse(stored: &Value) -> Result<Self, String> {
+        let given = |name| stored.get(name).filter(|value: &&Value| !value.is_null());
+        let offset = given("offset")
+            .or_else(|| given("size"))
+            .ok_or("the marker holds no offset; adopt the session again")?
+            .as_u64()
+            .filter(|offset| *offset <= GREATEST)
+            .ok_or("the marker's offset is not a byte position; adopt the session again")?;
+        Ok(Self {
+            offset,
+            file: given("file").and_then(|file| FileIdentity::deserialize(file).ok()),
+            reread: stored.get("reread") == Some(&Value::Bool(true)),
+        })
+    }
+
+    /// A marker at `offset` of `source`, as it is now.
+    pub(super) fn at(
+        offset: u64,
+        reread: bool,
+        source: &impl Source,
+        stat: &Stat,
+    ) -> std::io::Result<Self> {
+        let prefix = head(source, offset.min(PREFIX))?;
+        let file = FileIdentity {
+            device: stat.device,
+            inode: stat.inode,
+            prefix_bytes: prefix.len() as u64,
+            prefix_hash: blake3::hash(&prefix).to_hex().to_string(),
+            modified: stat.modified,
+        };
+        Ok(Self { offset, file: Some(file), reread })
+    }
+
+    /// The marker as it is stored.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!(self)
+    }
+
+    /// Whether a look at the file is enough to say that nothing is new.
+    pub(super) fn is_quiet(&self, stat: &Stat) -> bool {
+        stat.size == self.offset
+            && self.file.as_ref().is_none_or(|file| {
+                (file.device, file.inode, file.modified) == (stat.device, stat.inode, stat.modified)
+            })
+    }
+
+    /// In one word, how the open file differs from the one that was read before; `None` when it is the same, grown or not.
+    pub(super) fn change(
+        &self,
+        source: &impl Source,
+        stat: &Stat,
+    ) -> std::io::Result<Option<&'static str>> {
+        if let Some(file) = &self.file
+            && (file.device, file.inode) != (stat.device, stat.inode)
+        {
+            return Ok(Some("replaced"));
+        }
+        if stat.size < self.offset {
+            return Ok(Some("truncated"));
+        }
+        let Some(file) = &self.file else { return Ok(None) };
+        let prefix = head(source, file.prefix_bytes.min(PREFIX))?;
+        let is_same = blake3::hash(&prefix).to_hex().as_str() == file.prefix_hash;
+        Ok((!is_same).then_some("rewritten"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn case_58_markers_of_the_original_are_read_and_wrong_ones_refused() {
+        for (stored, want) in [
+            (json!({"offset": 5}), Some(5)),
+            (json!({"size": 7}), Some(7)),
+            (json!({"offset": 5, "size": 7}), Some(5)),
+            (json!({"offset": null, "size": 7}), Some(7)),
+            (json!({"offset": (1_u64 << 53) - 1}), Some((1 << 53) - 1)),
+            (json!({"offset": 1_u64 << 53}), None),
+            (json!({"offset": -1}), None),
+            (json!({"offset": -1, "size": 7}), None),
+            (json!({"offset": "5"}), None),
+            (json!({"offset": 1.5}), None),
+            (json!({}), None),
+            (json!(null), None),
+            (json!([5]), None),
+        ] {
+            let read = Marker::parse(&stored);
+            assert_eq!(read.as_ref().ok().map(|marker| marker.offset), want, "{stored}");
+            assert!(read.is_err() || read.is_ok_and(|marker| marker.file.is_none()), "{stored}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let stat = Stat { device: u64::MAX, inode: 9, size: 12, modified: 1_784_160_000_123 };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"{}\n{}\nhalf a").unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        for reread in [false, true] {
+            let marker = Marker::at(6, reread, &file, &stat).unwrap();
+            let json = marker.to_json();
+            assert_eq!(json["file"]["prefixBytes"], 6);
+            assert_eq!(json.get("reread").is_some(), reread);
+            assert_eq!(Marker::parse(&json), Ok(marker.clone()));
+            assert_eq!(marker.change(&file, &stat).unwrap(), None);
+        }
+    }
+}
