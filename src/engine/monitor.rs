@@ -49,10 +49,17 @@ impl Engine {
             self.journal.write_outcome(link, "ambiguous", Some(detail), true, now)?;
             outcomes.push(outcome(link, "ambiguous", 0, Some(detail.into())));
         }
-        let probes = links
-            .into_iter()
-            .map(|link| self.probe_of(link))
-            .collect::<Result<_, EngineError>>()?;
+        let mut probes = Vec::with_capacity(links.len());
+        for link in links {
+            match self.probe_of(link.clone()) {
+                Ok(probe) => probes.push(probe),
+                Err(error) => {
+                    tracing::warn!(%error, session = %link.session, "an upstream link was skipped");
+                    let detail = format!("not probed, it is tried again: {error}");
+                    outcomes.push(outcome(&link, "unknown", 0, Some(detail)));
+                }
+            }
+        }
         Ok((probes, outcomes))
     }
 
