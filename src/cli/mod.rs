@@ -83,6 +83,7 @@ pub struct Cli {
 /// The options of every verb.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options of every verb")]
+#[expect(clippy::doc_markdown, reason = "the help prints these comments as they stand")]
 pub struct Options {
     /// The state database [default: $XDG_STATE_HOME/tidings/state.sqlite]
     #[arg(long, global = true, value_name = "PATH", env = "TIDINGS_DB", hide_env_values = true)]
