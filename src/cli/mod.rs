@@ -4,14 +4,14 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`context`] | the options of every verb: state database, config, catalogs |
-//! | [`parse`] | reading the command line; its errors in one line |
-//! | [`arguments`] | values of options that several verbs read |
-//! | [`output`] | JSON documents and lines, text, closed pipes |
-//! | [`error`] | what can fail, exit codes, error documents |
-//! | [`json`] | shapes of JSON that several verbs print |
-//! | [`human`] | tables and ages |
-//! | [`log`] | where diagnostics go |
+//! | `context` | the options of every verb: state database, config, catalogs |
+//! | `parse` | reading the command line; its errors in one line |
+//! | `arguments` | values of options that several verbs read |
+//! | `output` | JSON documents and lines, text, closed pipes |
+//! | `error` | what can fail, exit codes, error documents |
+//! | `json` | shapes of JSON that several verbs print |
+//! | `human` | tables and ages |
+//! | `log` | where diagnostics go |
 //!
 //! Nothing here knows the screen: `main` opens it when no verb is given.
 
