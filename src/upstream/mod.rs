@@ -5,6 +5,7 @@
 
 pub mod claude;
 pub mod echo;
+pub mod files;
 mod shape;
 
 use std::path::{Path, PathBuf};
