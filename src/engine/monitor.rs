@@ -12,7 +12,7 @@ use super::{Engine, EngineError};
 use crate::event::{ActorType, EventKind, NewEvent};
 use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
-use crate::session_key::SessionKey;
+use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
 use crate::upstream::{Finding, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
@@ -61,6 +61,21 @@ impl Engine {
             }
         }
         Ok((probes, outcomes))
+    }
+
+    /// The probes of these links, as far as they are watched and can be probed.
+    pub(super) fn probes_of(
+        &self,
+        wanted: &[(SessionKey, AgentId)],
+    ) -> Result<Vec<Probe>, EngineError> {
+        let (links, _) = self.journal.watched_links()?;
+        links
+            .into_iter()
+            .filter(|link| {
+                wanted.iter().any(|(key, agent)| (key, agent) == (&link.session, &link.agent))
+            })
+            .map(|link| self.probe_of(link))
+            .collect()
     }
 
     fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {

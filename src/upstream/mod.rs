@@ -88,6 +88,15 @@ pub struct Window {
     pub more: bool,
 }
 
+/// Where changes show that a source is worth a probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The file that is the source.
+    pub file: PathBuf,
+    /// Folders that belong to it, each below or beside the file. They may not be there yet.
+    pub folders: Vec<PathBuf>,
+}
+
 /// A foreign session of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogEntry {
@@ -181,6 +190,13 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
 
     /// Answers one probe. Must not write anything. May block: the engine bounds it.
     fn probe(&self, probe: &Probe) -> Finding;
+
+    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its ref.
+    fn places(&self, link: &UpstreamLink) -> Option<Places> {
+        let reference = link.reference_json()?;
+        let file = PathBuf::from(reference.get("filePath")?.as_str()?);
+        file.is_absolute().then(|| Places { file, folders: Vec::new() })
+    }
 
     /// Lists the foreign sessions of this machine.
     fn list(&self) -> Result<Listing, UpstreamError>;
