@@ -81,7 +81,7 @@ pub struct Engine {
     queues: Queues,
     /// Wake requests since they were last taken, in order.
     asked: Vec<Asked>,
-    /// The newest material event of each pending pair whose notice was delivered here.
+    /// Where each pending pair stood when its notice was last delivered here.
     delivered: sweep::Delivered,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,
