@@ -41,6 +41,7 @@ pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
 use crate::journal::append::Notice;
+use crate::journal::overview::PairHistories;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
@@ -80,12 +81,14 @@ pub struct Engine {
     queues: Queues,
     /// Wake requests since they were last taken, in order.
     asked: Vec<Asked>,
-    /// The newest material event of each pending pair whose notice was delivered here.
+    /// Where each pending pair stood when its notice was last delivered here.
     delivered: sweep::Delivered,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,
     /// Links that the tick under way found quiet.
     quiet: Vec<UpstreamLink>,
+    /// What the ledger tells about pairs, up to the last picture.
+    histories: PairHistories,
     append_failures: u64,
 }
 
@@ -109,6 +112,7 @@ impl Engine {
             delivered: sweep::Delivered::default(),
             last_prune: 0,
             quiet: Vec::new(),
+            histories: PairHistories::default(),
             append_failures: 0,
         };
         engine.keep_in_step()?;
