@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tidings::clock::{ManualClock, Millis};
-use tidings::engine::commands::producers::DirectMessage;
+use tidings::engine::commands::DirectMessage;
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::{Handle, Live, LiveOptions, Reply, Request, Schedule};
 use tidings::engine::snapshot::{Snapshot, WakeState};
