@@ -4,7 +4,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::json;
 use tidings::clock::DAY;
-use tidings::engine::commands::producers::RunOutcome;
+use tidings::engine::commands::RunOutcome;
 use tidings::engine::commands::public_payload;
 use tidings::engine::{Discipline, Engine, Settings};
 use tidings::event::{EventKind, NewEvent, Sequence};
