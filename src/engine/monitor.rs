@@ -1,7 +1,7 @@
 //! The upstream monitor: one tick probes every watched link and settles what was found (`upstream.md` 2).
 //!
 //! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
-//! [`probe_all`](super::probing::probe_all) asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
+//! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
 
