@@ -32,7 +32,7 @@ use model::{Head, Line, Model, Outcome, Watch};
 use operation::{GROUP, Operation, SESSIONS, Session, Step, story};
 
 /// Stories of each discipline, unless `PROPTEST_CASES` says otherwise.
-const CASES: u32 = 300;
+const CASES: u32 = 200;
 /// The most steps of a story.
 const STEPS: usize = 70;
 
