@@ -152,9 +152,7 @@ impl Engine {
             .inspect_err(|_| self.append_failures += 1)?;
         match settled {
             Settled::Moved(appended) => {
-                self.deliver(&appended.notices);
-                self.prune_if_due();
-                self.stay_in_step();
+                self.follow(&appended);
                 let turns =
                     appended.event.as_ref().filter(|_| !appended.deduped).map_or(0, |event| {
                         event
@@ -219,9 +217,7 @@ impl Engine {
         let Settled::Missing(streak, appended) = settled else {
             return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
         };
-        self.deliver(&appended.notices);
-        self.prune_if_due();
-        self.stay_in_step();
+        self.follow(&appended);
         let mut detail = format!("{streak}/{MISSING_THRESHOLD}");
         if streak == MISSING_THRESHOLD {
             detail.push_str("; the link is removed, adopt again when the source is back");

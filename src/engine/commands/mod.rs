@@ -79,9 +79,7 @@ impl Engine {
         if appended.is_shut_out() {
             return Ok(appended);
         }
-        self.deliver(&appended.notices);
-        self.prune_if_due();
-        self.stay_in_step();
+        self.follow(&appended);
         Ok(appended)
     }
 
