@@ -1,7 +1,5 @@
 //! The registry of sessions: which exist, as verbs, adoption and hooks named them. The sweep asks it who lives.
 
-use std::collections::HashSet;
-
 use rusqlite::{Connection, params};
 
 use super::Journal;
@@ -72,17 +70,6 @@ impl Journal {
             .execute("DELETE FROM tidings_sessions WHERE session_key = ?1", [session.as_str()])
             .map(drop)
             .tried("take a session out of the registry")
-    }
-
-    /// The keys of all registered sessions.
-    pub fn registered(&self) -> Result<HashSet<SessionKey>, JournalError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT session_key FROM tidings_sessions")
-            .tried("read the registry of sessions")?;
-        let found =
-            statement.query_map([], |row| super::rows::key(row, 0)).and_then(Iterator::collect);
-        found.tried("read the registry of sessions")
     }
 
     /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.

@@ -79,9 +79,7 @@ impl Engine {
         if appended.is_shut_out() {
             return Ok(appended);
         }
-        self.deliver(&appended.notices);
-        self.prune_if_due();
-        self.stay_in_step();
+        self.follow(&appended);
         Ok(appended)
     }
 
@@ -114,11 +112,6 @@ impl Engine {
         let now = self.now();
         let forget = self.discipline == Discipline::InStep;
         let deleted = self.journal.delete(session, agent, forget, now)?;
-        if deleted.messages > 0
-            && let Err(error) = self.journal.forget_taken_bytes()
-        {
-            tracing::warn!(%error, "the write-ahead log was not emptied; the next checkpoint does it");
-        }
         self.stay_in_step();
         Ok(deleted)
     }

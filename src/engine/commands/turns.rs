@@ -6,6 +6,7 @@ use crate::engine::queue::Line;
 use crate::engine::{Engine, EngineError};
 use crate::event::{ActorType, EventKind, NewEvent, Sequence};
 use crate::journal::append::Gate;
+use crate::journal::cursors::Acknowledged;
 use crate::journal::inbox::Taken;
 use crate::journal::sessions::SessionFacts;
 use crate::session_key::SessionKey;
@@ -95,21 +96,13 @@ impl Engine {
             OWN_TEXTS,
             now,
         )?;
-        let asked: Vec<_> = taken
-            .acknowledged
-            .iter()
-            .filter(|ack| ack.follow_up)
-            .map(|ack| ack.cursor.clone())
-            .collect();
         self.queues.take(&session.0, None);
-        for cursor in &asked {
-            self.deliver_cursor(cursor);
-        }
-        self.stay_in_step();
+        let Drained { acknowledged, follow_ups, .. } =
+            self.follow_acknowledged(&taken.acknowledged);
         Ok(Turn {
             lines: lines(language, &taken),
-            acknowledged: taken.acknowledged.iter().map(|ack| ack.cursor.target.clone()).collect(),
-            follow_ups: asked.into_iter().map(|cursor| cursor.target).collect(),
+            acknowledged,
+            follow_ups,
             messages: taken.messages.len(),
         })
     }
@@ -135,16 +128,21 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
+        Ok(self.follow_acknowledged(&acknowledged))
+    }
+
+    /// What follows an acknowledgement: the notices that opened by it, for the next turn.
+    fn follow_acknowledged(&mut self, acknowledged: &[Acknowledged]) -> Drained {
         let mut drained = Drained::default();
         for ack in acknowledged {
             if ack.follow_up {
                 self.deliver_cursor(&ack.cursor);
                 drained.follow_ups.push(ack.cursor.target.clone());
             }
-            drained.acknowledged.push(ack.cursor.target);
+            drained.acknowledged.push(ack.cursor.target.clone());
         }
-        self.stay_in_step();
-        Ok(drained)
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
+        drained
     }
 
     /// The operator has read a session's changes up to `shown`.
@@ -156,7 +154,7 @@ impl Engine {
         let now = self.now();
         let acknowledged =
             self.journal.acknowledge_up_to(&SessionKey::operator(), target, shown, now)?;
-        self.stay_in_step();
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
         Ok(acknowledged.is_some())
     }
 }
