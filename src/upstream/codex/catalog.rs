@@ -9,7 +9,7 @@ use super::marker::Marker;
 use super::name::{Name, is_transcript};
 use super::place::{Place, Root};
 use super::rebuild::state_at;
-use super::source::Rollout;
+use super::source::{Opened, Rollout};
 use super::tree::Trees;
 use super::{CATALOG, HOST, KIND};
 use crate::upstream::files::described::Described;
@@ -102,7 +102,8 @@ fn at_end(
         .map_err(|reason| refused(path, reason))?;
     let end = rollout.size().and_then(|size| last_row_end(&rollout, size)).map_err(io)?;
     let state = state_at(&rollout, end, max_row_bytes).map_err(io)?;
-    let marker = Marker::at(end, path, (&rollout, &stat), &[], false, state).map_err(io)?;
+    let opened = Opened { path, rollout: &rollout, stat: &stat };
+    let marker = Marker::at(end, &opened, &[], state).map_err(io)?;
     let reference = place.to_json().filter(|_| path.to_str().is_some());
     Ok(Baseline {
         entry: CatalogEntry { title, ..entry },

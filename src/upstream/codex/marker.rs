@@ -3,12 +3,12 @@
 //! A thread changes its place: it is archived, compressed, unpacked again, and after a rewind goes on in another file. So the
 //! ref of a link names the thread, and the marker names the file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::source::Rollout;
+use super::source::Opened;
 use super::state::State;
 use crate::upstream::files::identity::{FileIdentity, PREFIX, hash, offset_of};
 use crate::upstream::files::place::Stat;
@@ -28,7 +28,7 @@ pub(super) struct Marker {
     /// BLAKE3 of the bytes before the offset, at most 4,096: by them, content is known again in another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tail: Option<String>,
-    /// The size of a compressed file as it lies there, in bytes.
+    /// The size of a compressed file as it lies there, in bytes, once it was read to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) packed_size: Option<u64>,
     /// Whether the content was found to be another than before and is read again from the start.
@@ -74,16 +74,15 @@ impl Marker {
         })
     }
 
-    /// A marker at `offset` of `rollout`, which lies at `path` and looks like `stat`. `read` are the bytes that end there, as far
-    /// as they are at hand.
+    /// A marker at `offset` of `opened`, the end of what whole rows it has. `read` are the bytes that end there, as far as they
+    /// are at hand.
     pub(super) fn at(
         offset: u64,
-        path: &Path,
-        (rollout, stat): (&Rollout, &Stat),
+        opened: &Opened<'_>,
         read: &[u8],
-        reread: bool,
         state: State,
     ) -> std::io::Result<Self> {
+        let Opened { path, rollout, stat } = *opened;
         let length = offset.min(PREFIX);
         let at_hand =
             usize::try_from(length).ok().and_then(|length| read.len().checked_sub(length));
@@ -97,7 +96,7 @@ impl Marker {
             file: Some(FileIdentity::of(rollout, offset, stat)?),
             tail: Some(tail),
             packed_size: rollout.is_packed().then_some(stat.size),
-            reread,
+            reread: false,
             state: Some(state),
         })
     }
@@ -109,30 +108,24 @@ impl Marker {
 
     /// Whether a look at the file is enough to say that nothing is new.
     pub(super) fn is_quiet(&self, stat: &Stat) -> bool {
-        stat.size == self.packed_size.unwrap_or(self.offset)
-            && self.file.as_ref().is_some_and(|file| file.is_unchanged(stat))
+        let is_packed = self.path.extension().is_some_and(|extension| extension == "zst");
+        let end = if is_packed { self.packed_size } else { Some(self.offset) };
+        end == Some(stat.size) && self.file.as_ref().is_some_and(|file| file.is_unchanged(stat))
     }
 
-    /// Whether `rollout`, at `path`, is another file than the one that was read, or a compressed one that looks otherwise: then
-    /// the marker has to say so, or it would be opened and compared each time.
-    pub(super) fn is_elsewhere(&self, path: &Path, rollout: &Rollout, stat: &Stat) -> bool {
-        match &self.file {
-            Some(file) => {
-                path != self.path
-                    || !file.is_file(stat)
-                    || (rollout.is_packed() && !file.is_unchanged(stat))
-            }
-            None => self.offset > 0,
-        }
+    /// Whether `rollout`, at `path`, is another file than the one that was read, or a compressed one that looks otherwise or
+    /// whose end was not seen: then the marker has to say so, or it would be opened and compared each time.
+    pub(super) fn is_elsewhere(&self, opened: &Opened<'_>) -> bool {
+        let Opened { path, rollout, stat } = *opened;
+        let Some(file) = &self.file else { return self.offset > 0 };
+        let is_settled = self.packed_size == Some(stat.size) && file.is_unchanged(stat);
+        path != self.path || !file.is_file(stat) || (rollout.is_packed() && !is_settled)
     }
 
     /// In one word, how the content of the open file differs from what was read before; `None` when it is the same, grown or
     /// not, in the same file or in another.
-    pub(super) fn change(
-        &self,
-        rollout: &Rollout,
-        stat: &Stat,
-    ) -> std::io::Result<Option<&'static str>> {
+    pub(super) fn change(&self, opened: &Opened<'_>) -> std::io::Result<Option<&'static str>> {
+        let Opened { rollout, stat, .. } = *opened;
         let Some(file) = &self.file else {
             return Ok((!rollout.reaches(self.offset)?).then_some("truncated"));
         };

@@ -61,7 +61,7 @@ impl Name {
 
 /// Whether a name ends like that of a transcript, compressed or not.
 pub(super) fn is_transcript(name: &str) -> bool {
-    name.strip_suffix(".zst").unwrap_or(name).ends_with(".jsonl")
+    name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl").is_some()
 }
 
 /// When a version 7 UUID was made, in milliseconds since the epoch; `None` for anything else.

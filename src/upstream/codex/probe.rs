@@ -9,7 +9,7 @@ use super::name::{Name, Segment};
 use super::place::Place;
 use super::reading::Reading;
 use super::rebuild::state_at;
-use super::source::Rollout;
+use super::source::{Opened, Rollout};
 use super::state::State;
 use super::tree::{ThreadFiles, Trees};
 use super::{HOST, KIND};
@@ -163,19 +163,19 @@ impl Follower<'_> {
 
     fn read_file(&self, path: &Path, marker: &Marker, goes_on: bool) -> Result<Held, Closed> {
         let (rollout, stat) = self.kept.open(path)?;
-        let held = self.read_open(path, (&rollout, &stat), marker, goes_on);
+        let held = self.read_open(&Opened { path, rollout: &rollout, stat: &stat }, marker);
         self.kept.keep_open(path, stat, rollout);
-        Ok(held?)
+        Ok(match held? {
+            Held::Found(Finding::Read(window)) => {
+                Held::Found(Finding::Read(Window { more: window.more || goes_on, ..window }))
+            }
+            held => held,
+        })
     }
 
-    fn read_open(
-        &self,
-        path: &Path,
-        (rollout, stat): (&Rollout, &Stat),
-        marker: &Marker,
-        goes_on: bool,
-    ) -> io::Result<Held> {
-        let from = self.start(path, (rollout, stat), marker)?;
+    fn read_open(&self, opened: &Opened<'_>, marker: &Marker) -> io::Result<Held> {
+        let Opened { path, rollout, stat } = *opened;
+        let from = self.start(opened, marker)?;
         let frontiers = &self.kept.frontiers;
         let known = frontiers.known(path, stat, from.offset);
         let stretch = read_rows(rollout, from.offset, known, self.max_row_bytes)?;
@@ -188,34 +188,28 @@ impl Follower<'_> {
             Stretch::Blocked { bytes } => {
                 Held::Found(Finding::Blocked { bytes, offset: from.offset })
             }
-            Stretch::Rows { bytes, more } => Held::Found(Finding::Read(Window {
-                more: more || goes_on,
-                ..self.window(path, rollout, from, &bytes)?
-            })),
+            Stretch::Rows { bytes, more } => {
+                Held::Found(Finding::Read(self.window(opened, from, &bytes, more)?))
+            }
             Stretch::Nothing | Stretch::Partial { .. } => {
-                let is_other = from.replaced.is_some() || marker.is_elsewhere(path, rollout, stat);
-                let moved = is_other.then(|| self.window(path, rollout, from, &[])).transpose()?;
+                let is_other = from.replaced.is_some() || marker.is_elsewhere(opened);
+                let moved = is_other.then(|| self.window(opened, from, &[], false)).transpose()?;
                 let grows = unfinished.is_some_and(|end| end != known);
                 Held::Nothing { moved: moved.map(Box::new), grows }
             }
         })
     }
 
-    fn start(
-        &self,
-        path: &Path,
-        (rollout, stat): (&Rollout, &Stat),
-        marker: &Marker,
-    ) -> io::Result<Start> {
-        let replaced = marker.change(rollout, stat)?;
+    fn start(&self, opened: &Opened<'_>, marker: &Marker) -> io::Result<Start> {
+        let replaced = marker.change(opened)?;
         if replaced.is_some() {
             return Ok(Start { offset: 0, reread: true, replaced, state: State::default() });
         }
         let state = match &marker.state {
             Some(state) => state.clone(),
-            None => state_at(rollout, marker.offset, self.max_row_bytes)?,
+            None => state_at(opened.rollout, marker.offset, self.max_row_bytes)?,
         };
-        let is_put_away = path != marker.path && self.place.root.is_away(path);
+        let is_put_away = opened.path != marker.path && self.place.root.is_away(opened.path);
         Ok(Start {
             offset: marker.offset,
             reread: marker.reread,
@@ -224,14 +218,15 @@ impl Follower<'_> {
         })
     }
 
-    /// What `bytes`, whole rows from the start on, hold.
+    /// What `bytes`, whole rows from the start on, hold; `more` may lie behind them.
     fn window(
         &self,
-        path: &Path,
-        rollout: &Rollout,
+        opened: &Opened<'_>,
         from: Start,
         bytes: &[u8],
+        more: bool,
     ) -> io::Result<Window> {
+        let Opened { path, rollout, .. } = *opened;
         let next = from.offset + bytes.len() as u64;
         // Looked at after reading: a change that was read must not look like one that was not.
         let stat = rollout.stat()?;
@@ -242,19 +237,23 @@ impl Follower<'_> {
         let (echoes, malformed) = (count.echoes, count.malformed);
         let turns = count.into_turns();
         let end = dedupe_id(next, from.reread, &stat, &turns);
-        let marker = Marker::at(next, path, (rollout, &stat), bytes, from.reread, state)?;
+        let mut marker = Marker::at(next, &Opened { stat: &stat, ..*opened }, bytes, state)?;
+        marker.reread = from.reread;
+        if more {
+            marker.packed_size = None;
+        }
         Ok(Window {
             turns,
             echoes,
             malformed,
             next_marker: marker.to_json(),
-            // Offsets of different files of a thread may be equal.
+            // Offsets in different files of a thread may be equal.
             dedupe_id: match segment_of(path).id() {
                 Some(segment) => format!("{segment}:{end}"),
                 None => end,
             },
             replaced: from.replaced.map(str::to_owned),
-            more: false,
+            more: more && (rollout.is_packed() || stat.size > next),
         })
     }
 }

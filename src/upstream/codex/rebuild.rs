@@ -13,6 +13,9 @@ use crate::upstream::files::row::Decide as _;
 /// messages of that turn are decided by their own marks.
 const BACK: u64 = 8 * 1024 * 1024;
 
+/// A row that says that a turn began is shorter than this: it holds no words.
+const BEGINNING: usize = 64 * 1024;
+
 /// What the rows before `offset` say. Nothing that waits there is kept: what was written before the marker is not new.
 pub(super) fn state_at(rollout: &Rollout, offset: u64, max_row_bytes: u64) -> io::Result<State> {
     let first = match read_rows(rollout, 0, 0, max_row_bytes)? {
@@ -50,7 +53,9 @@ fn last_beginning(bytes: &[u8]) -> Option<usize> {
         let start = bytes[..end - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let row = &bytes[start..end];
         // The words of a message may hold the mark as well, but there its quotation marks are escaped.
-        if MARKS.iter().any(|mark| row.windows(mark.len()).any(|bytes| bytes == *mark)) {
+        if row.len() <= BEGINNING
+            && MARKS.iter().any(|mark| row.windows(mark.len()).any(|bytes| bytes == *mark))
+        {
             return Some(start);
         }
         end = start;

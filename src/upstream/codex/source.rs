@@ -20,6 +20,14 @@ pub(super) enum Rollout {
     Packed(Packed),
 }
 
+/// An open rollout, where it lies and how it looked when it was opened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened<'a> {
+    pub(super) path: &'a Path,
+    pub(super) rollout: &'a Rollout,
+    pub(super) stat: &'a Stat,
+}
+
 impl Rollout {
     /// Opens the rollout at `path`; whether it is compressed, its name says.
     pub(super) fn open(path: &Path) -> Result<(Self, Stat), Closed> {

@@ -213,3 +213,69 @@ impl Folder {
         self.skipped.push((path, reason));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rollout(home: &Path, day: u32, thread: &str) -> PathBuf {
+        let folder = home.join(format!("sessions/2026/11/{day:02}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("rollout-2026-11-04T16-20-31-{thread}.jsonl"));
+        std::fs::write(&path, "").unwrap();
+        path
+    }
+
+    fn place(home: &Path, thread: &str) -> Place {
+        Place { root: Root::Home(home.to_owned()), thread: thread.to_owned() }
+    }
+
+    #[test]
+    fn links_that_ask_once_each_share_a_walk_and_the_next_round_walks_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let trees = Trees::default();
+        let newest = |thread: &str, asker: &str| {
+            let files = trees.files(&place(&home, thread), asker).unwrap();
+            files.newest().map(|file| file.path.clone())
+        };
+        let one = rollout(&home, 4, "one");
+        assert_eq!(newest("one", "a"), Some(one));
+        let two = rollout(&home, 5, "two");
+        assert_eq!(newest("two", "b"), None, "walked before it was there");
+        assert_eq!(newest("two", "b"), Some(two));
+    }
+
+    #[test]
+    fn what_comes_and_goes_within_one_step_of_the_clock_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let trees = Trees::default();
+        for number in 0..100 {
+            let thread = format!("t{number}");
+            let path = rollout(&home, 4, &thread);
+            let is_there = || trees.files_now(&place(&home, &thread)).unwrap().newest().is_some();
+            assert!(is_there(), "{thread}");
+            std::fs::remove_file(path).unwrap();
+            assert!(!is_there(), "{thread}");
+        }
+    }
+
+    #[test]
+    fn a_plain_file_wins_over_a_compressed_one_and_over_one_that_is_put_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let plain = rollout(&home, 4, "one");
+        let archive = home.join("archived_sessions");
+        std::fs::create_dir(&archive).unwrap();
+        let archived = archive.join(plain.file_name().unwrap());
+        let packed = plain.with_extension("jsonl.zst");
+        std::fs::write(&archived, "").unwrap();
+        std::fs::write(&packed, "").unwrap();
+        for want in [plain, archived, packed] {
+            let files = Trees::default().files_now(&place(&home, "one")).unwrap();
+            assert_eq!(files.newest().map(|file| &file.path), Some(&want));
+            std::fs::remove_file(want).unwrap();
+        }
+    }
+}
