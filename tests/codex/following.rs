@@ -152,6 +152,73 @@ fn a_compressed_thread_of_many_windows_is_read_in_order() {
 }
 
 #[test]
+fn a_file_that_is_only_being_unpacked_is_not_taken_for_the_whole() {
+    let home = Home::new();
+    let writer = Writer::new();
+    let path = home.file(PATH, writer.user_meta() + &writer.turn("one"));
+    let mut link = home.link(&path, THREAD);
+    link.drain();
+    let packed = compress(&path);
+    put_away(&mut link);
+    let whole = zstd::decode_all(fs::File::open(&packed).unwrap()).unwrap();
+    for end in [0, 10, whole.len() - 1] {
+        fs::write(&path, &whole[..end]).unwrap();
+        assert_eq!(link.probe(), Finding::Archived);
+    }
+    fs::write(&path, &whole).unwrap();
+    append(&path, writer.turn("two"));
+    let window = link.window();
+    assert_eq!((window.turns.len(), window.replaced, link.path()), (1, None, path));
+}
+
+#[test]
+fn a_thread_that_moves_while_it_is_read_loses_nothing_and_counts_nothing_twice() {
+    const ROUNDS: usize = 60;
+    let home = Home::new();
+    let writer = Writer::new();
+    let path = home.file(PATH, writer.user_meta());
+    let archived = home.path(ARCHIVE);
+    let mut link = home.link(&path, THREAD);
+    let turns: Vec<String> = (0..ROUNDS).map(|number| writer.turn(&number.to_string())).collect();
+    let mover = std::thread::spawn(move || {
+        for (number, turn) in turns.iter().enumerate() {
+            append(&path, turn);
+            match number % 3 {
+                0 => {
+                    fs::rename(&path, &archived).unwrap();
+                    fs::rename(&archived, &path).unwrap();
+                }
+                1 => {
+                    unpack(&compress(&path));
+                }
+                _ => {
+                    fs::rename(&path, &archived).unwrap();
+                    let plain = unpack(&compress(&archived));
+                    fs::rename(plain, &path).unwrap();
+                }
+            }
+        }
+    });
+    let mut turns = Vec::new();
+    loop {
+        let is_last = mover.is_finished();
+        match link.probe() {
+            Finding::Read(window) => {
+                assert!(window.replaced.is_none_or(|word| word == ARCHIVED));
+                turns.extend(window.turns);
+            }
+            Finding::Missing => panic!("it was there all the time"),
+            Finding::Quiet | Finding::Archived if is_last => break,
+            _ => {}
+        }
+    }
+    mover.join().unwrap();
+    let all = ids(&turns);
+    let once: std::collections::HashSet<_> = all.iter().collect();
+    assert_eq!((once.len(), all.len()), (ROUNDS, ROUNDS));
+}
+
+#[test]
 fn a_rewound_thread_is_followed_into_its_next_file() {
     let home = Home::new();
     let writer = Writer::new();

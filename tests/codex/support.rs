@@ -173,17 +173,22 @@ pub(crate) fn compress(path: &Path) -> PathBuf {
 /// The same before the plain file goes.
 pub(crate) fn pack(path: &Path) -> PathBuf {
     let packed = PathBuf::from(format!("{}.zst", path.display()));
-    let bytes = zstd::encode_all(&fs::read(path).unwrap()[..], 3).unwrap();
-    fs::write(&packed, bytes).unwrap();
+    write_at_once(&packed, &zstd::encode_all(&fs::read(path).unwrap()[..], 3).unwrap());
     packed
 }
 
 /// What Codex does before it writes to such a thread again.
 pub(crate) fn unpack(packed: &Path) -> PathBuf {
     let path = packed.with_extension("");
-    fs::write(&path, zstd::decode_all(File::open(packed).unwrap()).unwrap()).unwrap();
+    write_at_once(&path, &zstd::decode_all(File::open(packed).unwrap()).unwrap());
     fs::remove_file(packed).unwrap();
     path
+}
+
+fn write_at_once(path: &Path, bytes: &[u8]) {
+    let aside = path.with_extension("tmp");
+    fs::write(&aside, bytes).unwrap();
+    fs::rename(aside, path).unwrap();
 }
 
 pub(crate) fn scanned(path: &Path, from: u64, max_row_bytes: u64) -> (Vec<ScanRow>, ScanTotal) {

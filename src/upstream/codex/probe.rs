@@ -94,7 +94,7 @@ impl Follower<'_> {
         match looked {
             Ok(stat) => {
                 let files = known.unwrap_or_default();
-                let path = unpacked(&marker.path, &files, &segment);
+                let path = unpacked(marker, &files, &segment);
                 let is_quiet = path == marker.path && marker.is_quiet(&stat);
                 if is_quiet && files.after(&segment).is_none() {
                     return Ok(self.nothing_new(&path));
@@ -284,17 +284,19 @@ impl Kept {
     }
 }
 
-/// Where the content of `path` is read: when it is compressed and lies there plain as well, the plain file wins.
-fn unpacked(path: &Path, files: &ThreadFiles, segment: &Segment) -> PathBuf {
+/// Where what `marker` names is read: when that is compressed and lies there plain as well, the plain file wins, unless it is
+/// only being unpacked.
+fn unpacked(marker: &Marker, files: &ThreadFiles, segment: &Segment) -> PathBuf {
+    let path = &marker.path;
     if path.extension().is_none_or(|extension| extension != "zst") {
-        return path.to_owned();
-    }
-    let plain = twin(path);
-    if look(&plain).is_ok() {
-        return plain;
+        return path.clone();
     }
     let other = files.holding(segment).filter(|file| !file.name.is_packed);
-    other.map_or_else(|| path.to_owned(), |file| file.path.clone())
+    [Some(twin(path)), other.map(|file| file.path.clone())]
+        .into_iter()
+        .flatten()
+        .find(|plain| look(plain).is_ok_and(|stat| stat.size >= marker.offset))
+        .unwrap_or_else(|| path.clone())
 }
 
 /// The compressed file beside a plain one, and the plain one beside a compressed one.
