@@ -14,7 +14,7 @@ use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
-use crate::upstream::{Finding, Probe, Provider, Window};
+use crate::upstream::{ARCHIVED, Finding, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
@@ -29,7 +29,8 @@ pub struct LinkOutcome {
     pub catalog: String,
     /// The foreign session's own id.
     pub thread: String,
-    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `unknown`.
+    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `archived`,
+    /// `unknown`.
     pub outcome: String,
     /// Human turns that were recorded.
     pub human_turns: u32,
@@ -98,6 +99,10 @@ impl Engine {
                 self.quiet.push(link.clone());
                 told("quiet", None)
             }
+            Finding::Archived => {
+                self.journal.write_outcome(link, ARCHIVED, None, true, now)?;
+                told(ARCHIVED, None)
+            }
             Finding::Blocked { bytes, offset } => {
                 let detail = format!(
                     "row of at least {bytes} bytes at offset {offset}; raise upstream.max_row_bytes"
@@ -131,6 +136,7 @@ impl Engine {
         }
         let word = match window {
             Window { turns, .. } if !turns.is_empty() => "activity",
+            Window { replaced: Some(word), .. } if word == ARCHIVED => ARCHIVED,
             Window { replaced: Some(_), .. } => "replaced",
             Window { echoes: 1.., .. } => "echo",
             _ => "quiet",

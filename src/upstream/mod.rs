@@ -4,6 +4,7 @@
 //! calls a [`Provider`] for each catalog; nothing here knows the engine or the journal.
 
 pub mod claude;
+pub mod codex;
 pub mod echo;
 pub mod files;
 mod shape;
@@ -52,6 +53,8 @@ pub struct Turn {
 pub enum Finding {
     /// Nothing new.
     Quiet,
+    /// Nothing new, and the harness put the source away: archived it or compressed it. It is still followed.
+    Archived,
     /// The source was read forward.
     Read(Window),
     /// The source is certainly not there.
@@ -69,6 +72,9 @@ pub enum Finding {
     Invalid(String),
 }
 
+/// What is said when a source was put away since it was last read, and is followed to where it lies now.
+pub const ARCHIVED: &str = "archived";
+
 /// One stretch of a source that was read to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
@@ -82,7 +88,8 @@ pub struct Window {
     pub next_marker: Value,
     /// Names the end of this stretch in the dedupe key.
     pub dedupe_id: String,
-    /// Said when the source turned out to be another file than before (truncated, replaced, recreated).
+    /// Said when the source turned out to be another file than before (truncated, replaced, recreated), or, with [`ARCHIVED`],
+    /// to have been put away.
     pub replaced: Option<String>,
     /// Whether more lies behind this window.
     pub more: bool,
