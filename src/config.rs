@@ -44,6 +44,8 @@ pub struct Upstream {
     pub max_row_bytes: u64,
     /// Claude Code's config folder, in place of `CLAUDE_CONFIG_DIR`; `~/` at its beginning means the home folder.
     pub claude_config_dir: Option<PathBuf>,
+    /// Codex's home folder, in place of `CODEX_HOME`; `~/` at its beginning means the home folder.
+    pub codex_home: Option<PathBuf>,
     /// Whether file events make the monitor look at once at what was written, between its ticks.
     pub file_events: bool,
 }
@@ -112,7 +114,12 @@ pub enum Theme {
 
 impl Default for Upstream {
     fn default() -> Self {
-        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None, file_events: true }
+        Self {
+            max_row_bytes: claude::MAX_ROW_BYTES,
+            claude_config_dir: None,
+            codex_home: None,
+            file_events: true,
+        }
     }
 }
 
@@ -271,12 +278,16 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_key_and_only_keys() {
-        let whole = SAMPLE.replace("# claude_config", "claude_config");
+        let whole = SAMPLE
+            .replace("# claude_config", "claude_config")
+            .replace("# codex_home", "codex_home");
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
+        assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
-            upstream: Upstream { max_row_bytes: _, claude_config_dir: _, file_events: _ },
+            upstream:
+                Upstream { max_row_bytes: _, claude_config_dir: _, codex_home: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:

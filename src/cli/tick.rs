@@ -20,7 +20,7 @@ struct Ticked {
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError> {
     let mut engine = context.engine()?;
-    let outcomes = engine.tick(&context.providers(), None)?;
+    let outcomes = engine.tick(&context.providers(None), None)?;
     let body = Ticked { links: outcomes.iter().map(LinkOutcome::to_json).collect() };
     output.show(&body, || text(&outcomes))
 }
