@@ -54,7 +54,6 @@ impl Running {
     fn start(house: &House, max_row_bytes: u64) -> Self {
         let home = house.folder.path().canonicalize().unwrap().join("claude");
         let mut live = Live::start(LiveOptions {
-            file_events: true,
             db: house.db(),
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
