@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::error::{JournalError, Tried};
 use super::owner::{StoredPulse, StoredWake};
 use super::sessions::SessionFacts;
-use super::{Journal, rows};
+use super::{Reader, rows};
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
@@ -103,7 +103,7 @@ pub struct PairHistory {
     pub opened_at: Option<Millis>,
 }
 
-impl Journal {
+impl Reader {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
         heads(&self.connection)
@@ -123,6 +123,7 @@ impl Journal {
         let owner = self.owner()?;
         let pulse = self.pulse()?;
         let wakes = self.wakes()?;
+        let is_foreign = self.is_foreign();
         let transaction = self.read()?;
         let (rows, min, max) = extent(&transaction)?;
         let overview = Overview {
@@ -160,7 +161,7 @@ impl Journal {
                 [],
                 |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?)),
             )?,
-            pairs: pairs(&transaction)?,
+            pairs: if is_foreign { implied_pairs(&transaction)? } else { pairs(&transaction)? },
             wakes,
             pulse,
             owner,
@@ -335,6 +336,22 @@ fn pairs(
     let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
                max(iif(step IN ('queued', 'follow-up'), at, NULL)) FROM tidings_ledger \
                WHERE watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
+    Ok(collect(connection, sql, [], |row| {
+        let history =
+            PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
+        Ok(((rows::key(row, 0)?, rows::key(row, 1)?), history))
+    })?
+    .into_iter()
+    .collect())
+}
+
+/// What the cursors and events of another system imply of its pairs: a notice opened with the event at which it is frozen.
+fn implied_pairs(
+    connection: &Connection,
+) -> Result<HashMap<(SessionKey, SessionKey), PairHistory>, JournalError> {
+    let sql = "SELECT c.watcher_session_key, c.target_session_key, c.last_seen_sequence, e.occurred_at \
+               FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
+               AND c.material_sequence > c.last_seen_sequence";
     Ok(collect(connection, sql, [], |row| {
         let history =
             PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
