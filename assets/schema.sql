@@ -122,7 +122,8 @@ CREATE TABLE tidings_counted_records (
   PRIMARY KEY (record_hash, session_key)
 ) STRICT, WITHOUT ROWID;
 
--- Hashes of what was put into a session, the newest ten each: their echo is no human turn.
+-- Hashes of what was put into a session, the newest ten each: their echo is no human turn. A text that may come back in
+-- several forms has the hashes of all, one behind the other.
 CREATE TABLE tidings_own_texts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_key TEXT NOT NULL,

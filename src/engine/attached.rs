@@ -17,6 +17,7 @@ use crate::clock::{Clock, Millis};
 use crate::event::{Changes, Sequence};
 use crate::journal::Reader;
 use crate::journal::changes::PAGE;
+use crate::journal::overview::PairHistories;
 use crate::watch::Condition;
 
 /// How often the file is asked whether its owner wrote.
@@ -36,6 +37,7 @@ pub struct Attached {
     reader: Reader,
     clock: Arc<dyn Clock>,
     settings: Settings,
+    histories: PairHistories,
 }
 
 impl Attached {
@@ -48,12 +50,18 @@ impl Attached {
         clock: Arc<dyn Clock>,
         settings: Settings,
     ) -> Result<Self, EngineError> {
-        Ok(Self { reader: Reader::attach(path)?, clock, settings })
+        let histories = PairHistories::default();
+        Ok(Self { reader: Reader::attach(path)?, clock, settings, histories })
     }
 
     /// What looks at it.
     pub fn observer(&mut self) -> Observer<'_> {
-        Observer { now: self.clock.now(), reader: &mut self.reader, settings: &self.settings }
+        Observer {
+            now: self.clock.now(),
+            reader: &mut self.reader,
+            settings: &self.settings,
+            histories: &mut self.histories,
+        }
     }
 
     /// The state database.

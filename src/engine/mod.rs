@@ -45,6 +45,7 @@ pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
 use crate::journal::append::Notice;
+use crate::journal::overview::PairHistories;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
@@ -90,6 +91,8 @@ pub struct Engine {
     last_prune: Millis,
     /// Links that the tick under way found quiet.
     quiet: Vec<UpstreamLink>,
+    /// What the ledger tells about pairs, up to the last picture.
+    histories: PairHistories,
     append_failures: u64,
 }
 
@@ -113,6 +116,7 @@ impl Engine {
             delivered: sweep::Delivered::default(),
             last_prune: 0,
             quiet: Vec::new(),
+            histories: PairHistories::default(),
             append_failures: 0,
         };
         engine.keep_in_step()?;

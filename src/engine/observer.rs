@@ -5,12 +5,14 @@ use super::snapshot::{Problem, QueueRow, Role, Snapshot, Source};
 use super::{Engine, EngineError, Settings};
 use crate::clock::Millis;
 use crate::journal::Reader;
+use crate::journal::overview::PairHistories;
 
 /// Reads a state database at one time, with one person's settings.
 #[derive(Debug)]
 pub struct Observer<'a> {
     pub(super) reader: &'a mut Reader,
     pub(super) settings: &'a Settings,
+    pub(super) histories: &'a mut PairHistories,
     pub(super) now: Millis,
 }
 
@@ -32,6 +34,7 @@ impl Engine {
             now: self.clock.now(),
             reader: self.journal.reader_mut(),
             settings: &self.settings,
+            histories: &mut self.histories,
         }
     }
 

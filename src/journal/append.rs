@@ -25,6 +25,13 @@ pub struct Appended {
     pub suppressed: Vec<SessionKey>,
 }
 
+impl Appended {
+    /// Whether the gate was shut, so that nothing was even tried.
+    pub fn is_shut_out(&self) -> bool {
+        self.event.is_none() && !self.deduped
+    }
+}
+
 /// A line to queue for a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -66,6 +73,10 @@ impl Journal {
         gate: Gate,
         now: Millis,
     ) -> Result<Appended, JournalError> {
+        if gate == Gate::Watched && !self.is_watched(&event.session)? {
+            // Without the write lock: turns that nobody watches must cost nobody a wait. The gate is asked again inside.
+            return Ok(Appended::default());
+        }
         let run_end_notifies = self.run_end_notifies;
         let transaction = self.write()?;
         let appended = append_in(&transaction, event, gate, run_end_notifies, now)?;

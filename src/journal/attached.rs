@@ -24,6 +24,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 const MAX_VALUE: i32 = 16 * 1024 * 1024;
 /// What each SQLite database begins with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// How long the header of a SQLite database is, in bytes.
+const HEADER: usize = 100;
 /// Where the header says by which journal the file is written, and the value for a write-ahead log.
 const WRITE_VERSION: (usize, u8) = (18, 2);
 
@@ -132,15 +134,14 @@ fn look_at_header(path: &Path) -> Result<bool, String> {
     if path.metadata().map_err(said)?.is_dir() {
         return Err("it is a folder; name the database file in it".into());
     }
-    let mut header = [0; 100];
-    match File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-            return Err("it is shorter than a SQLite header: it is empty or cut off".into());
-        }
-        read => read.map_err(said)?,
-    }
-    if !header.starts_with(MAGIC) {
+    let mut header = Vec::with_capacity(HEADER);
+    let file = File::open(path).map_err(said)?;
+    file.take(HEADER as u64).read_to_end(&mut header).map_err(said)?;
+    if header.len() >= MAGIC.len() && !header.starts_with(MAGIC) {
         return Err("it is not a SQLite database".into());
+    }
+    if header.len() < HEADER {
+        return Err("it is shorter than a SQLite header: it is empty or cut off".into());
     }
     Ok(header[WRITE_VERSION.0] == WRITE_VERSION.1)
 }

@@ -82,7 +82,7 @@ impl Journal {
     }
 
     /// Begins a turn of a session: takes its messages and acknowledges its open notices in one transaction. `own` makes the
-    /// hashes of what the turn puts into the session, of which the newest `keep` stay.
+    /// hashes of what the turn puts into the session; those of the newest `keep` turns stay.
     pub fn take_turn(
         &mut self,
         session: &SessionKey,
@@ -105,9 +105,7 @@ impl Journal {
         }
         taken.acknowledged = acknowledge_in(&transaction, session, &targets, now)?;
         let hashes = own(&taken);
-        if !hashes.is_empty() {
-            add_own_texts_in(&transaction, session, &hashes, keep, now)?;
-        }
+        add_own_texts_in(&transaction, session, &hashes, keep, now)?;
         transaction
             .execute(
                 "UPDATE tidings_sessions SET turns = turns + 1, last_turn_at = ?2 WHERE session_key = ?1",

@@ -41,8 +41,6 @@ pub struct Overview {
     pub messages: HashMap<SessionKey, usize>,
     /// Sessions with a goal.
     pub goals: Vec<(SessionKey, AgentId)>,
-    /// For each pair that the ledger knows, the furthest that last seen ever was, and when its open notice opened.
-    pub pairs: HashMap<(SessionKey, SessionKey), PairHistory>,
     /// All wakes.
     pub wakes: Vec<StoredWake>,
     /// The monitor's pulse.
@@ -103,6 +101,25 @@ pub struct PairHistory {
     pub opened_at: Option<Millis>,
 }
 
+/// What the ledger tells about all pairs. Kept by whoever makes pictures again and again, so that each reads only what was
+/// written since the one before.
+#[derive(Debug, Default)]
+pub struct PairHistories {
+    pairs: HashMap<SessionKey, HashMap<SessionKey, PairHistory>>,
+    read_up_to: i64,
+}
+
+impl PairHistories {
+    /// What the ledger tells about one pair.
+    pub fn of(&self, watcher: &SessionKey, target: &SessionKey) -> PairHistory {
+        self.pairs
+            .get(target)
+            .and_then(|watchers| watchers.get(watcher))
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
 impl Reader {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
@@ -123,7 +140,6 @@ impl Reader {
         let owner = self.owner()?;
         let pulse = self.pulse()?;
         let wakes = self.wakes()?;
-        let is_foreign = self.is_foreign();
         let transaction = self.read()?;
         let (rows, min, max) = extent(&transaction)?;
         let overview = Overview {
@@ -161,7 +177,6 @@ impl Reader {
                 [],
                 |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?)),
             )?,
-            pairs: if is_foreign { implied_pairs(&transaction)? } else { pairs(&transaction)? },
             wakes,
             pulse,
             owner,
@@ -170,7 +185,46 @@ impl Reader {
         Ok(overview)
     }
 
-    /// What became of each material event after `after`, oldest first: queued, coalesced, suppressed.
+    /// Reads what the ledger holds since `histories` was last brought up to date. Another system has no ledger: what its
+    /// cursors and events imply takes its place.
+    pub fn catch_up(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        if self.is_foreign() {
+            return self.imply(histories);
+        }
+        let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
+                   max(iif(step IN ('queued', 'follow-up'), at, NULL)), max(id) FROM tidings_ledger \
+                   WHERE id > ?1 AND watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
+        let found = collect(&self.connection, sql, [histories.read_up_to], |row| {
+            let history =
+                PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
+            Ok((rows::key(row, 0)?, rows::key(row, 1)?, history, row.get::<_, i64>(4)?))
+        })?;
+        for (watcher, target, history, id) in found {
+            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            known.furthest_seen = known.furthest_seen.max(history.furthest_seen);
+            known.opened_at = known.opened_at.max(history.opened_at);
+            histories.read_up_to = histories.read_up_to.max(id);
+        }
+        Ok(())
+    }
+
+    /// A notice of another system opened with the event at which it is frozen.
+    fn imply(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        let sql = "SELECT c.watcher_session_key, c.target_session_key, c.last_seen_sequence, e.occurred_at \
+                   FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
+                   AND c.material_sequence > c.last_seen_sequence";
+        let found = collect(&self.connection, sql, [], |row| {
+            Ok((rows::key(row, 0)?, rows::key(row, 1)?, rows::sequence(row, 2)?, row.get(3)?))
+        })?;
+        for (watcher, target, seen, opened_at) in found {
+            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            known.furthest_seen = known.furthest_seen.max(seen);
+            known.opened_at = opened_at;
+        }
+        Ok(())
+    }
+
+    /// What became of a material event: queued, coalesced, suppressed.
     pub fn delivery(&self, sequence: Sequence) -> Result<[u32; 3], JournalError> {
         self.connection
             .prepare_cached(
@@ -328,35 +382,4 @@ fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])
         })?;
     events.reverse();
     Ok(events)
-}
-
-fn pairs(
-    connection: &Connection,
-) -> Result<HashMap<(SessionKey, SessionKey), PairHistory>, JournalError> {
-    let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
-               max(iif(step IN ('queued', 'follow-up'), at, NULL)) FROM tidings_ledger \
-               WHERE watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
-    Ok(collect(connection, sql, [], |row| {
-        let history =
-            PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
-        Ok(((rows::key(row, 0)?, rows::key(row, 1)?), history))
-    })?
-    .into_iter()
-    .collect())
-}
-
-/// What the cursors and events of another system imply of its pairs: a notice opened with the event at which it is frozen.
-fn implied_pairs(
-    connection: &Connection,
-) -> Result<HashMap<(SessionKey, SessionKey), PairHistory>, JournalError> {
-    let sql = "SELECT c.watcher_session_key, c.target_session_key, c.last_seen_sequence, e.occurred_at \
-               FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
-               AND c.material_sequence > c.last_seen_sequence";
-    Ok(collect(connection, sql, [], |row| {
-        let history =
-            PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
-        Ok(((rows::key(row, 0)?, rows::key(row, 1)?), history))
-    })?
-    .into_iter()
-    .collect())
 }

@@ -1,7 +1,7 @@
 //! Opening the state database: who owns the file, migration, pragmas, permissions (`decisions.md`, Storage).
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +13,12 @@ use crate::session_key::SessionKey;
 
 /// `PRAGMA application_id` of our state databases.
 pub(super) const APPLICATION_ID: i64 = 0x7469_6469;
+
+/// Where a database file holds its application id, big-endian.
+const APPLICATION_ID_OFFSET: u64 = 68;
+
+/// Where a rollback journal holds how many pages the database had before the write, big-endian.
+const JOURNAL_PAGES_OFFSET: u64 = 16;
 
 /// The steps from an empty database to the present schema, one a version. Never changed once released.
 const MIGRATIONS: &[&str] = &[include_str!("../../assets/schema.sql")];
@@ -100,6 +106,7 @@ fn refuse_foreign(path: &Path) -> Result<(), JournalError> {
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
             return Err(JournalError::NotADatabase { path: path.to_owned() });
         }
+        Err(error) if needs_rollback(&error) && is_ours_to_roll_back(path) => return Ok(()),
         id => id.tried("read whose database the file is")?,
     };
     let tables =
@@ -108,6 +115,26 @@ fn refuse_foreign(path: &Path) -> Result<(), JournalError> {
         return Err(JournalError::NotOurs { path: path.to_owned() });
     }
     Ok(())
+}
+
+/// Whether a process died while it wrote and its rollback journal still lies there, which a read-only connection can't undo.
+fn needs_rollback(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
+}
+
+/// Whether the write that died was ours: the file says that it is our database, or there was nothing in it before. Asked of
+/// the bytes, because SQLite would undo the write first, and a foreign file has to stay untouched.
+fn is_ours_to_roll_back(path: &Path) -> bool {
+    let number = |path: &Path, offset| {
+        let mut bytes = [0; 4];
+        File::open(path).ok()?.read_exact_at(&mut bytes, offset).ok()?;
+        Some(i64::from(u32::from_be_bytes(bytes)))
+    };
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    number(path, APPLICATION_ID_OFFSET) == Some(APPLICATION_ID)
+        || number(Path::new(&journal), JOURNAL_PAGES_OFFSET) == Some(0)
 }
 
 /// Brings the schema to the end of `migrations` in one transaction; an older database is copied beside itself first.
@@ -222,6 +249,44 @@ mod tests {
             );
             assert_eq!(std::fs::read(path).unwrap(), before);
         }
+    }
+
+    /// Leaves `path` as a process does that dies in the middle of `sql`: the file is written, and its rollback journal lies
+    /// beside it.
+    fn die_while_writing(path: &Path, sql: &str) {
+        let folder = folder();
+        let at_work = folder.path().join("at-work.sqlite");
+        if path.exists() {
+            std::fs::copy(path, &at_work).unwrap();
+        }
+        let writer = Connection::open(&at_work).unwrap();
+        // A cache of one page makes SQLite write to the file before the end of the transaction.
+        writer.execute_batch(&format!("PRAGMA cache_size = 1; BEGIN; {sql}")).unwrap();
+        std::fs::copy(&at_work, path).unwrap();
+        let beside = |path: &Path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push("-journal");
+            PathBuf::from(name)
+        };
+        std::fs::copy(beside(&at_work), beside(path)).unwrap();
+    }
+
+    #[test]
+    fn a_write_that_died_is_undone_when_it_was_ours_and_left_alone_when_not() {
+        const MANY: &str = "CREATE TABLE many (a); INSERT INTO many WITH RECURSIVE n(i) AS \
+                            (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT hex(i) || hex(i) FROM n;";
+        let folder = folder();
+        let new = folder.path().join("new.sqlite");
+        die_while_writing(&new, MANY);
+        assert!(new.metadata().unwrap().len() > 0);
+        open(&new, 1).unwrap();
+
+        let foreign = folder.path().join("foreign.sqlite");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        die_while_writing(&foreign, MANY);
+        let before = std::fs::read(&foreign).unwrap();
+        assert!(open(&foreign, 1).is_err());
+        assert_eq!(std::fs::read(&foreign).unwrap(), before);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Reader {
         Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
     }
 
-    /// The newest own texts of a session, as hashes, at most `limit`.
+    /// The newest own texts of a session: the hashes of all forms of the last `limit` that were put into it.
     pub fn own_texts(
         &self,
         session: &SessionKey,
@@ -88,8 +88,9 @@ impl Reader {
             .query_map(params![session.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 row.get(0)
             })
-            .and_then(Iterator::collect);
-        found.tried("read the own texts of a session")
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
+            .tried("read the own texts of a session")?;
+        Ok(found.iter().flat_map(|forms| forms.as_chunks().0).copied().collect())
     }
 }
 
@@ -191,7 +192,7 @@ impl Journal {
         if turns > 0 {
             appended =
                 append_in(&transaction, &event(turns), Gate::Watched, run_end_notifies, now)?;
-            if appended.event.is_none() && !appended.deduped {
+            if appended.is_shut_out() {
                 return Ok(Settled::Unwatched);
             }
         }
@@ -250,39 +251,39 @@ impl Journal {
         write_state(&self.connection, link, outcome, detail, streak, now)
     }
 
-    /// Remembers what was put into a session, as hashes; only the newest `keep` stay.
+    /// Remembers what was put into a session at once, as the hashes of the forms in which it may come back; only the newest
+    /// `keep` stay.
     pub fn add_own_texts(
         &mut self,
         session: &SessionKey,
-        hashes: &[OwnTextHash],
+        forms: &[OwnTextHash],
         keep: usize,
         now: Millis,
     ) -> Result<(), JournalError> {
-        if hashes.is_empty() {
-            return Ok(());
-        }
         let transaction = self.write()?;
-        add_own_texts_in(&transaction, session, hashes, keep, now)?;
+        add_own_texts_in(&transaction, session, forms, keep, now)?;
         transaction.commit().tried("remember an own text")
     }
 }
 
-/// Remembers own texts inside the caller's transaction.
+/// Remembers what was put into a session at once, inside the caller's transaction. All its forms are one row, so that a text
+/// that may come back in two forms does not push two older ones out.
 pub(super) fn add_own_texts_in(
     transaction: &Transaction<'_>,
     session: &SessionKey,
-    hashes: &[OwnTextHash],
+    forms: &[OwnTextHash],
     keep: usize,
     now: Millis,
 ) -> Result<(), JournalError> {
-    for hash in hashes {
-        transaction
-            .execute(
-                "INSERT INTO tidings_own_texts (session_key, text_hash, put_at) VALUES (?1, ?2, ?3)",
-                params![session.as_str(), hash, now],
-            )
-            .tried("remember an own text")?;
+    if forms.is_empty() {
+        return Ok(());
     }
+    transaction
+        .execute(
+            "INSERT INTO tidings_own_texts (session_key, text_hash, put_at) VALUES (?1, ?2, ?3)",
+            params![session.as_str(), forms.concat(), now],
+        )
+        .tried("remember an own text")?;
     transaction
         .execute(
             "DELETE FROM tidings_own_texts WHERE session_key = ?1 AND id NOT IN \

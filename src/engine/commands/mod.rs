@@ -4,13 +4,16 @@
 //! | file | holds |
 //! | --- | --- |
 //! | this one | addresses, recording, reading, reset and delete |
-//! | [`producers`] | human turns, spawns, run ends, goals, compaction |
-//! | [`watching`] | explicit and ambient watches |
-//! | [`turns`] | sending, turns, draining, acknowledging |
+//! | `producers` | human turns, spawns, run ends, goals, compaction |
+//! | `watching` | explicit and ambient watches |
+//! | `turns` | sending, turns, draining, acknowledging |
 
-pub mod producers;
-pub mod turns;
-pub mod watching;
+mod producers;
+mod turns;
+mod watching;
+
+pub use producers::{DirectMessage, GoalAction, RunOutcome};
+pub use turns::{Drained, Sent, Turn};
 
 use serde_json::{Map, Value};
 
@@ -88,6 +91,9 @@ impl Engine {
             self.append_failures += 1;
             tracing::warn!(%error, session = %event.session, kind = %event.kind, "an event was not recorded");
         })?;
+        if appended.is_shut_out() {
+            return Ok(appended);
+        }
         self.deliver(&appended.notices);
         self.prune_if_due();
         self.stay_in_step();
