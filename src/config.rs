@@ -23,6 +23,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Config {
     /// Whether run ends notify explicit watchers.
     pub run_end_notifies: bool,
+    /// Another system's state database to read in place of ours, or `auto`; `~/` at its beginning means the home folder.
+    pub attach: Option<PathBuf>,
     /// Reading other programs' files.
     pub upstream: Upstream,
     /// The lines that watchers find.
@@ -269,11 +271,14 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_key_and_only_keys() {
-        let whole = SAMPLE.replace("# claude_config", "claude_config");
+        let whole =
+            SAMPLE.replace("# claude_config", "claude_config").replace("# attach =", "attach =");
+        assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
+            attach: _,
             upstream: Upstream { max_row_bytes: _, claude_config_dir: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },

@@ -34,7 +34,10 @@ fn monitor(options: &Options) -> Result<(), CliError> {
     }
     let context = Context::new(options)?;
     cli::log::to_files(&context)?;
-    let mut live = Live::start(context.live_options(true))?;
+    let mut live = match context.attach_options() {
+        Some(options) => Live::attach(options)?,
+        None => Live::start(context.live_options(true))?,
+    };
     drop(live.feed());
     let shown = show(live.handle(), screen(&context, &context.clock, None));
     live.stop();

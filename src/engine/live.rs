@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::attached::{AttachOptions, Watching};
 use super::feed::FeedItem;
 use super::runner::Runner;
 use super::snapshot::Snapshot;
@@ -81,17 +82,37 @@ impl Live {
     /// # Errors
     /// The state database can't be opened, or no thread can be had.
     pub fn start(options: LiveOptions) -> Result<Self, EngineError> {
-        let (requests, asked) = mpsc::channel(REQUESTS);
         let (feed_in, feed) = mpsc::channel(FEED);
+        let mut live =
+            Self::spawn(move |snapshots| Runner::open(options, snapshots, feed_in), Runner::run)?;
+        live.feed = Some(feed);
+        Ok(live)
+    }
+
+    /// Looks at another system's state database on a thread of its own, strictly read-only: requests that write are refused, and
+    /// there is no feed. The first snapshot is there when this returns.
+    ///
+    /// # Errors
+    /// The state database can't be read, or no thread can be had.
+    pub fn attach(options: AttachOptions) -> Result<Self, EngineError> {
+        Self::spawn(move |snapshots| Watching::open(options, snapshots), Watching::run)
+    }
+
+    /// Opens something on a thread of its own and runs it there.
+    fn spawn<T>(
+        open: impl FnOnce(watch::Sender<Arc<Snapshot>>) -> Result<T, EngineError> + Send + 'static,
+        run: impl FnOnce(T, mpsc::Receiver<Asked>, watch::Receiver<bool>) + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let (requests, asked) = mpsc::channel(REQUESTS);
         let (snapshots_in, snapshots) = watch::channel(Arc::new(Snapshot::default()));
         let (stop, stopped) = watch::channel(false);
         let (opened_in, opened) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("engine".into())
-            .spawn(move || match Runner::open(options, snapshots_in, feed_in) {
-                Ok(runner) => {
+            .spawn(move || match open(snapshots_in) {
+                Ok(running) => {
                     let _ = opened_in.send(Ok(()));
-                    runner.run(asked, stopped);
+                    run(running, asked, stopped);
                 }
                 Err(error) => {
                     let _ = opened_in.send(Err(error));
@@ -103,12 +124,8 @@ impl Live {
         opened.recv().map_err(|_| {
             EngineError::Refused("the engine ended while it started; the log says why".into())
         })??;
-        Ok(Self {
-            handle: Handle::new(requests, snapshots),
-            feed: Some(feed),
-            stop,
-            thread: Some(thread),
-        })
+        let handle = Handle::new(requests, snapshots);
+        Ok(Self { handle, feed: None, stop, thread: Some(thread) })
     }
 
     /// How to talk to it.

@@ -11,11 +11,14 @@
 //! | [`notices`], [`queue`] | the line that a watcher finds, and where it waits |
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
+//! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | [`attached`] | another system's state database, looked at live |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
+pub mod attached;
 pub mod commands;
 pub mod condition;
 mod error;
@@ -24,6 +27,7 @@ pub mod live;
 pub mod lock;
 pub mod monitor;
 pub mod notices;
+pub mod observer;
 pub mod picture;
 pub mod probing;
 pub mod queue;

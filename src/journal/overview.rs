@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::error::{JournalError, Tried};
 use super::owner::{StoredPulse, StoredWake};
 use super::sessions::SessionFacts;
-use super::{Journal, rows};
+use super::{Reader, rows};
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
@@ -120,7 +120,7 @@ impl PairHistories {
     }
 }
 
-impl Journal {
+impl Reader {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
         heads(&self.connection)
@@ -185,8 +185,12 @@ impl Journal {
         Ok(overview)
     }
 
-    /// Reads what the ledger holds since `histories` was last brought up to date.
+    /// Reads what the ledger holds since `histories` was last brought up to date. Another system has no ledger: what its
+    /// cursors and events imply takes its place.
     pub fn catch_up(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        if self.is_foreign() {
+            return self.imply(histories);
+        }
         let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
                    max(iif(step IN ('queued', 'follow-up'), at, NULL)), max(id) FROM tidings_ledger \
                    WHERE id > ?1 AND watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
@@ -200,6 +204,22 @@ impl Journal {
             known.furthest_seen = known.furthest_seen.max(history.furthest_seen);
             known.opened_at = known.opened_at.max(history.opened_at);
             histories.read_up_to = histories.read_up_to.max(id);
+        }
+        Ok(())
+    }
+
+    /// A notice of another system opened with the event at which it is frozen.
+    fn imply(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        let sql = "SELECT c.watcher_session_key, c.target_session_key, c.last_seen_sequence, e.occurred_at \
+                   FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
+                   AND c.material_sequence > c.last_seen_sequence";
+        let found = collect(&self.connection, sql, [], |row| {
+            Ok((rows::key(row, 0)?, rows::key(row, 1)?, rows::sequence(row, 2)?, row.get(3)?))
+        })?;
+        for (watcher, target, seen, opened_at) in found {
+            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            known.furthest_seen = known.furthest_seen.max(seen);
+            known.opened_at = opened_at;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 
 use super::{Segment, join};
 use crate::clock::SECOND;
-use crate::engine::snapshot::{Pulse, Role, Snapshot};
+use crate::engine::snapshot::{Pulse, Role, Snapshot, Source};
 use crate::event::Sequence;
 use crate::ui::keymap::Action;
 use crate::ui::model::Model;
@@ -99,6 +99,9 @@ fn role(model: &Model, live: &Snapshot) -> Segment {
     if model.engine_gone {
         return segment(1, "✗ engine stopped", theme.bad);
     }
+    if matches!(live.source, Source::Attached { .. }) {
+        return segment(3, "○ attached, read-only", theme.active);
+    }
     match live.role {
         Role::Owner => segment(3, "● owner", theme.good),
         Role::Viewer { owner: Some(pid) } => segment(3, format!("○ viewer of {pid}"), theme.active),
@@ -124,7 +127,11 @@ fn tick(model: &Model, pulse: &Pulse, is_short: bool) -> Segment {
     let theme = &model.setup.theme;
     let now = model.now;
     let Some(last) = pulse.last_tick_at else {
-        return if pulse.overdue {
+        let is_attached =
+            model.live.as_ref().is_some_and(|live| matches!(live.source, Source::Attached { .. }));
+        return if is_attached {
+            figure(5, "tick", "unknown".to_owned(), model)
+        } else if pulse.overdue {
             segment(1, "? tick overdue", theme.warn)
         } else {
             figure(5, "tick", "none yet".to_owned(), model)

@@ -1,0 +1,9 @@
+//! Attaching to state databases of another system: strictly read-only, whatever their version and state.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on says where")]
+
+mod broken;
+mod live;
+mod reading;
+mod support;
+mod verbs;
