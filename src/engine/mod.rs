@@ -14,6 +14,7 @@
 //! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
 //! | [`attached`] | another system's state database, looked at live |
+//! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
@@ -28,12 +29,14 @@ pub mod lock;
 pub mod monitor;
 pub mod notices;
 pub mod observer;
+pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
 mod runner;
 mod session_rows;
 pub mod snapshot;
+pub mod storage;
 pub mod sweep;
 pub mod wakes;
 mod waking;

@@ -18,6 +18,8 @@
 //! | [`ledger`] | the steps of each notice |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
+//! | [`past`] | the same as it was at an earlier number |
+//! | [`storage`] | how full the tables are |
 
 pub mod append;
 pub mod attached;
@@ -28,10 +30,12 @@ pub mod inbox;
 pub mod ledger;
 pub mod overview;
 pub mod owner;
+pub mod past;
 pub mod retention;
 mod rows;
 pub mod schema;
 pub mod sessions;
+pub mod storage;
 pub mod upstream_links;
 
 use std::ops::{Deref, DerefMut};
