@@ -159,6 +159,14 @@ impl Context {
         })
     }
 
+    /// Where themes of one's own lie: the folder `themes` beside the config.
+    pub fn themes_folder(&self) -> Option<PathBuf> {
+        match &self.options.config {
+            Some(config) => config.parent().map(|folder| folder.join("themes")),
+            None => Some(folders().ok()?.config_dir().join("tidings").join("themes")),
+        }
+    }
+
     /// How the live engine runs; `screen` says whether a person sees the notices.
     pub fn live_options(&self, screen: bool) -> LiveOptions {
         LiveOptions {
