@@ -23,6 +23,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Config {
     /// Whether run ends notify explicit watchers.
     pub run_end_notifies: bool,
+    /// Another system's state database to read in place of ours, or `auto`; `~/` at its beginning means the home folder.
+    pub attach: Option<PathBuf>,
     /// Reading other programs' files.
     pub upstream: Upstream,
     /// The lines that watchers find.
@@ -88,28 +90,68 @@ pub struct Conditions {
 }
 
 /// The table `ui`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
-    /// Which colours the screen uses.
-    pub theme: Theme,
+    /// Which theme the screen uses: a built-in one, or a file in the folder `themes` beside the config.
+    pub theme: String,
+    /// How many colours the terminal shows.
+    pub colours: Colours,
+    /// Which characters the screen uses.
+    pub glyphs: Glyphs,
     /// Keys in place of the default ones: the name of an action, and all its keys.
     pub keys: BTreeMap<String, Vec<String>>,
     /// Whether a notice for the operator rings the bell.
     pub bell: bool,
+    /// Whether a notice for the operator is shown as a message of the desktop.
+    pub desktop: bool,
+    /// Whether the mouse selects and scrolls.
+    pub mouse: bool,
 }
 
-/// A theme of the screen.
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Colours {
+    /// What the terminal says of itself.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// The 16 named ones.
+    #[serde(rename = "16")]
+    Sixteen,
+    /// 256.
+    #[serde(rename = "256")]
+    Indexed,
+    /// All.
+    #[serde(rename = "true")]
+    True,
+}
+
+/// Which characters the screen uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Theme {
-    /// For dark terminals.
+pub enum Glyphs {
+    /// As the locale says.
     #[default]
-    Dark,
-    /// For light terminals.
-    Light,
-    /// No colour at all.
-    Mono,
+    Auto,
+    /// Unicode.
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self {
+            theme: "dark".to_owned(),
+            colours: Colours::default(),
+            glyphs: Glyphs::default(),
+            keys: BTreeMap::new(),
+            bell: false,
+            desktop: false,
+            mouse: false,
+        }
+    }
 }
 
 impl Default for Upstream {
@@ -280,23 +322,26 @@ mod tests {
     fn the_sample_names_every_key_and_only_keys() {
         let whole = SAMPLE
             .replace("# claude_config", "claude_config")
-            .replace("# codex_home", "codex_home");
+            .replace("# codex_home", "codex_home")
+            .replace("# attach =", "attach =");
+        assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
         assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
+            attach: _,
             upstream:
                 Upstream { max_row_bytes: _, claude_config_dir: _, codex_home: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:
                 Conditions { young: _, stalled_turns: _, stopped: _, tick_overdue: _, expiring: _ },
-            ui: Ui { theme: _, keys: _, bell: _ },
+            ui: Ui { theme: _, colours: _, glyphs: _, keys: _, bell: _, desktop: _, mouse: _ },
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 14, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 20, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]
@@ -333,8 +378,8 @@ mod tests {
                 "config.toml:2: notices.language: unknown variant `fr`, expected ",
             ),
             (
-                "[ui]\ntheme = \"pink\"",
-                "config.toml:2: ui.theme: unknown variant `pink`, expected ",
+                "[ui]\nglyphs = \"pink\"",
+                "config.toml:2: ui.glyphs: unknown variant `pink`, expected ",
             ),
             (
                 "[ui.keys]\nquit = \"q\"",

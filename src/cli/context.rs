@@ -1,7 +1,6 @@
 //! The options of every verb, made into what the verbs use: the state database, the config, the catalogs, the clock.
 
 use std::ffi::OsStr;
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,10 +12,14 @@ use super::arguments::Harness;
 use super::{CliError, Options};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::engine::commands::Address;
+use crate::engine::attached::{AttachOptions, Attached, READ_ONLY};
+use crate::engine::commands::{self, Address};
 use crate::engine::live::{LiveOptions, Schedule};
 use crate::engine::snapshot::{Role, Snapshot};
 use crate::engine::{Discipline, Engine, EngineError, lock};
+use crate::event::{Changes, Sequence};
+use crate::journal;
+use crate::journal::attached::usual_place;
 use crate::session_key::SessionKey;
 use crate::upstream::Provider;
 use crate::upstream::claude::{self, ClaudeProvider};
@@ -31,6 +34,8 @@ pub struct Context {
     pub config: Config,
     /// The state database. It may not exist yet.
     pub db: PathBuf,
+    /// Another system's state database, to be read in place of ours.
+    pub attach: Option<PathBuf>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
 }
@@ -41,8 +46,10 @@ impl Context {
     /// # Errors
     /// The config is wrong, or there is no home folder to look in.
     pub fn new(options: &Options) -> Result<Self, CliError> {
+        let config = config(options)?;
         Ok(Self {
-            config: config(options)?,
+            attach: attach(options, &config)?,
+            config,
             db: match &options.db {
                 Some(db) => db.clone(),
                 None => state_folder()?.join("state.sqlite"),
@@ -53,25 +60,47 @@ impl Context {
     }
 
     /// The engine over the state database, which is made when it is not there.
+    ///
+    /// # Errors
+    /// It can't be opened, or another system's is attached, to which nothing is written.
     pub(super) fn engine(&self) -> Result<Engine, CliError> {
+        self.refuse_attached()?;
         Ok(open(&self.db, self)?)
+    }
+
+    /// Refuses what would write while another system's state database is attached.
+    pub(super) fn refuse_attached(&self) -> Result<(), CliError> {
+        match &self.attach {
+            Some(_) => Err(EngineError::Refused(READ_ONLY.into()).into()),
+            None => Ok(()),
+        }
     }
 
     /// The engine, to read from. Nothing is made: a state database that is not there yet reads like a new one.
     pub(super) fn reader(&self) -> Result<Reader, CliError> {
+        if let Some(options) = self.attach_options() {
+            let attached = Attached::open(&options.path, options.clock, options.settings)?;
+            return Ok(Reader::Attached(Box::new(attached)));
+        }
         let is_missing = match self.db.metadata() {
             Ok(file) => file.is_file() && file.len() == 0,
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         };
         if !is_missing {
             let is_owned = lock::is_owned(&self.db);
-            return Ok(Reader { engine: self.engine()?, is_owned, _stand_in: None });
+            let engine = Box::new(self.engine()?);
+            return Ok(Reader::Own { engine, is_owned, _stand_in: None });
         }
         let folder = tempfile::Builder::new().prefix("tidings-").tempdir().map_err(|error| {
             CliError::Failed(format!("could not make a temporary folder: {error}"))
         })?;
-        let engine = open(&folder.path().join("state.sqlite"), self)?;
-        Ok(Reader { engine, is_owned: false, _stand_in: Some(folder) })
+        let engine = Box::new(open(&folder.path().join("state.sqlite"), self)?);
+        Ok(Reader::Own { engine, is_owned: false, _stand_in: Some(folder) })
+    }
+
+    /// The session that a key names, to read about.
+    pub(super) fn named(&self, key: &str) -> Result<Address, CliError> {
+        Ok(commands::address(key, self.options.agent.as_deref())?)
     }
 
     /// The session that a key names; `--agent` says whose a bare key is, and may not contradict one that says so itself.
@@ -125,6 +154,23 @@ impl Context {
         providers
     }
 
+    /// How another system's state database is looked at live, when one is attached.
+    pub fn attach_options(&self) -> Option<AttachOptions> {
+        Some(AttachOptions {
+            path: self.attach.clone()?,
+            clock: Arc::clone(&self.clock),
+            settings: self.config.settings(),
+        })
+    }
+
+    /// Where themes of one's own lie: the folder `themes` beside the config.
+    pub fn themes_folder(&self) -> Option<PathBuf> {
+        match &self.options.config {
+            Some(config) => config.parent().map(|folder| folder.join("themes")),
+            None => Some(folders().ok()?.config_dir().join("tidings").join("themes")),
+        }
+    }
+
     /// How the live engine runs; `screen` says whether a person sees the notices.
     pub fn live_options(&self, screen: bool) -> LiveOptions {
         LiveOptions {
@@ -149,33 +195,104 @@ fn configured(folder: Option<&Path>, home: Option<&OsStr>) -> Option<PathBuf> {
     }
 }
 
-/// An engine that is only read from.
+/// A state database that is only read from: ours, or another system's.
 #[derive(Debug)]
-pub(super) struct Reader {
-    engine: Engine,
-    is_owned: bool,
-    /// Where the state lies that stands in for a missing one; it goes with the reader.
-    _stand_in: Option<TempDir>,
+pub(super) enum Reader {
+    Own {
+        engine: Box<Engine>,
+        is_owned: bool,
+        /// Where the state lies that stands in for a missing one; it goes with the reader.
+        _stand_in: Option<TempDir>,
+    },
+    Attached(Box<Attached>),
 }
 
 impl Reader {
     /// The picture that every surface renders.
     pub(super) fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        self.engine.snapshot(1, Role::Visitor, self.is_owned, &[])
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.snapshot(1, Role::Visitor, *is_owned, &[]),
+            Self::Attached(attached) => attached.snapshot(1, &[]),
+        }
+    }
+
+    /// What changed in a session after a version.
+    pub(super) fn changes(
+        &mut self,
+        session: &Address,
+        after: Sequence,
+        limit: usize,
+    ) -> Result<Changes, EngineError> {
+        match self {
+            Self::Own { engine, .. } => engine.changes(session, after, limit),
+            Self::Attached(attached) => attached.changes(session, after, limit),
+        }
+    }
+
+    /// The session that a key names, if anything knows it.
+    pub(super) fn known_address(
+        &self,
+        key: &str,
+        agent: Option<&str>,
+    ) -> Result<Address, EngineError> {
+        match self {
+            Self::Own { engine, .. } => engine.known_address(key, agent),
+            Self::Attached(attached) => attached.known_address(key, agent),
+        }
+    }
+
+    /// The state database.
+    pub(super) fn journal(&self) -> &journal::Reader {
+        match self {
+            Self::Own { engine, .. } => engine.journal(),
+            Self::Attached(attached) => attached.reader(),
+        }
+    }
+
+    /// The engine over our own state; `None` over another system's.
+    pub(super) fn engine(&self) -> Option<&Engine> {
+        match self {
+            Self::Own { engine, .. } => Some(engine),
+            Self::Attached(_) => None,
+        }
     }
 }
 
-impl Deref for Reader {
-    type Target = Engine;
-
-    fn deref(&self) -> &Engine {
-        &self.engine
+/// The state database to attach to: the option wins, then an own state database that was named, then the config. `auto` looks
+/// where the original keeps it.
+fn attach(options: &Options, config: &Config) -> Result<Option<PathBuf>, CliError> {
+    let wanted = match (&options.attach, &options.db) {
+        (Some(path), _) => path,
+        (None, Some(_)) => return Ok(None),
+        (None, None) => match &config.attach {
+            Some(path) => path,
+            None => return Ok(None),
+        },
+    };
+    if wanted.as_os_str() != "auto" {
+        return Ok(Some(below_home(wanted)));
     }
+    let variable = std::env::var_os("OPENCLAW_STATE_DIR");
+    let place = usual_place(variable.as_deref(), std::env::var_os("HOME").as_deref());
+    let place = place.ok_or_else(|| {
+        CliError::Failed(
+            "no home folder is known to look in; name the database with --attach PATH".into(),
+        )
+    })?;
+    if !place.exists() {
+        return Err(CliError::Failed(format!(
+            "there is no state database at {}; name it with --attach PATH, or set OPENCLAW_STATE_DIR",
+            place.display()
+        )));
+    }
+    Ok(Some(place))
 }
 
-impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut Engine {
-        &mut self.engine
+/// A path from the config or the command line; `~/` at its beginning means the home folder.
+fn below_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.to_owned(),
     }
 }
 

@@ -88,6 +88,9 @@ pub struct Options {
     /// The state database [default: $XDG_STATE_HOME/tidings/state.sqlite]
     #[arg(long, global = true, value_name = "PATH", env = "TIDINGS_DB", hide_env_values = true)]
     pub db: Option<PathBuf>,
+    /// Read another system's state database in place of ours, strictly read-only; auto looks where OpenClaw keeps it
+    #[arg(long, global = true, value_name = "PATH|auto")]
+    pub attach: Option<PathBuf>,
     /// The config [default: $XDG_CONFIG_HOME/tidings/config.toml]
     #[arg(
         long,

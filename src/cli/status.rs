@@ -68,7 +68,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut engine = context.reader()?;
-    let session = context.known_address(&engine, &arguments.key)?;
+    let session = engine.known_address(&arguments.key, context.options.agent.as_deref())?;
     let changes = engine.changes(&session, arguments.changes_since.unwrap_or_default(), PAGE)?;
     let body = Status {
         ok: true,

@@ -68,7 +68,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut engine = context.reader()?;
-    let only = arguments.key.as_deref().map(|key| context.address(&engine, key)).transpose()?;
+    let only = arguments.key.as_deref().map(|key| context.named(key)).transpose()?;
     let snapshot = engine.snapshot()?;
     let rows: Vec<_> = snapshot
         .watches

@@ -11,12 +11,16 @@
 //! | [`notices`], [`queue`] | the line that a watcher finds, and where it waits |
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
+//! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
 //! | `file_events` | which folders are listened to for which links |
+//! | [`attached`] | another system's state database, looked at live |
+//! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
+pub mod attached;
 pub mod commands;
 pub mod condition;
 mod error;
@@ -26,12 +30,15 @@ pub mod live;
 pub mod lock;
 pub mod monitor;
 pub mod notices;
+pub mod observer;
+pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
 mod runner;
 mod session_rows;
 pub mod snapshot;
+pub mod storage;
 pub mod sweep;
 pub mod wakes;
 mod waking;

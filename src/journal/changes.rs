@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::error::{JournalError, Tried};
-use super::{Journal, rows};
+use super::{Reader, rows};
 use crate::event::{Changes, Event, EventKind, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 
@@ -25,7 +25,7 @@ pub(super) fn head(
         .tried("read a state version")
 }
 
-impl Journal {
+impl Reader {
     /// The state version of a session, 0 when it never had an event.
     pub fn version(&self, session: &SessionKey, agent: &AgentId) -> Result<Sequence, JournalError> {
         head(&self.connection, session, agent)

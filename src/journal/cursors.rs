@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry, Step};
-use super::{Journal, rows};
+use super::{Journal, Reader, rows};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::session_key::{AgentId, SessionKey};
@@ -88,7 +88,7 @@ fn cursors_where(
     found.tried("read cursors")
 }
 
-impl Journal {
+impl Reader {
     /// Whether some cursor targets the session.
     pub fn is_watched(&self, target: &SessionKey) -> Result<bool, JournalError> {
         is_watched(&self.connection, target)
@@ -124,7 +124,9 @@ impl Journal {
         targets.sort();
         Ok(targets)
     }
+}
 
+impl Journal {
     /// Registers a watch. A new cursor starts at the head of (target, agent), so that nothing old is announced; an existing one
     /// keeps its position, and only an ambient one that is now asked for explicitly changes its provenance.
     pub fn register(

@@ -6,9 +6,9 @@
 
 use rusqlite::{Connection, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
 use super::rows;
+use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::session_key::SessionKey;
@@ -238,19 +238,7 @@ pub(super) fn write_delivery(
         .tried("write what became of an event")
 }
 
-impl Journal {
-    /// Writes entries that no other write of the journal goes with.
-    pub fn write_ledger(&mut self, entries: &[Entry], now: Millis) -> Result<(), JournalError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let transaction = self.write()?;
-        for entry in entries {
-            write(&transaction, entry, now)?;
-        }
-        transaction.commit().tried("write to the ledger")
-    }
-
+impl Reader {
     /// Entries after the one numbered `after`, oldest first, at most `limit`.
     pub fn ledger_after(&self, after: i64, limit: usize) -> Result<Vec<Written>, JournalError> {
         let mut statement = self
@@ -272,6 +260,20 @@ impl Journal {
         self.connection
             .query_row("SELECT coalesce(max(id), 0) FROM tidings_ledger", [], |row| row.get(0))
             .tried("read the ledger")
+    }
+}
+
+impl Journal {
+    /// Writes entries that no other write of the journal goes with.
+    pub fn write_ledger(&mut self, entries: &[Entry], now: Millis) -> Result<(), JournalError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.write()?;
+        for entry in entries {
+            write(&transaction, entry, now)?;
+        }
+        transaction.commit().tried("write to the ledger")
     }
 }
 

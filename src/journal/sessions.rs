@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
+use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::session_key::{AgentId, SessionKey};
 
@@ -52,26 +52,7 @@ pub(super) fn register(
         .tried("register a session")
 }
 
-impl Journal {
-    /// Registers a session, or adds to what is known of it.
-    pub fn register_session(
-        &mut self,
-        session: &SessionKey,
-        agent: &AgentId,
-        facts: &SessionFacts,
-        now: Millis,
-    ) -> Result<(), JournalError> {
-        register(&self.connection, session, agent, facts, now)
-    }
-
-    /// Takes a session out of the registry; its journal stays.
-    pub fn drop_session(&mut self, session: &SessionKey) -> Result<(), JournalError> {
-        self.connection
-            .execute("DELETE FROM tidings_sessions WHERE session_key = ?1", [session.as_str()])
-            .map(drop)
-            .tried("take a session out of the registry")
-    }
-
+impl Reader {
     /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
     pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
         self.connection
@@ -100,6 +81,37 @@ impl Journal {
             .tried("look up the parent of a session")
     }
 
+    /// Whether some event carries this run id.
+    pub fn knows_run(&self, run: &str) -> Result<bool, JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT 1 FROM session_state_events WHERE dedupe_key = 'child-spawned:' || ?1",
+            )
+            .and_then(|mut statement| statement.exists([run]))
+            .tried("look a run up")
+    }
+}
+
+impl Journal {
+    /// Registers a session, or adds to what is known of it.
+    pub fn register_session(
+        &mut self,
+        session: &SessionKey,
+        agent: &AgentId,
+        facts: &SessionFacts,
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        register(&self.connection, session, agent, facts, now)
+    }
+
+    /// Takes a session out of the registry; its journal stays.
+    pub fn drop_session(&mut self, session: &SessionKey) -> Result<(), JournalError> {
+        self.connection
+            .execute("DELETE FROM tidings_sessions WHERE session_key = ?1", [session.as_str()])
+            .map(drop)
+            .tried("take a session out of the registry")
+    }
+
     /// Remembers that a session's run ended.
     pub fn end_session(&mut self, session: &SessionKey, now: Millis) -> Result<(), JournalError> {
         self.connection
@@ -109,15 +121,5 @@ impl Journal {
             )
             .map(drop)
             .tried("remember that a session ended")
-    }
-
-    /// Whether some event carries this run id.
-    pub fn knows_run(&self, run: &str) -> Result<bool, JournalError> {
-        self.connection
-            .prepare_cached(
-                "SELECT 1 FROM session_state_events WHERE dedupe_key = 'child-spawned:' || ?1",
-            )
-            .and_then(|mut statement| statement.exists([run]))
-            .tried("look a run up")
     }
 }

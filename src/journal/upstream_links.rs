@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::append::{Appended, Gate, append_in};
 use super::error::{JournalError, Tried};
-use super::{Journal, rows};
+use super::{Journal, Reader, rows};
 use crate::clock::Millis;
 use crate::event::NewEvent;
 use crate::session_key::{AgentId, SessionKey};
@@ -43,6 +43,65 @@ pub struct Settlement<'a> {
     pub turns: &'a [Option<RecordHash>],
     /// The outcome in a word, and more about it.
     pub outcome: (&'a str, Option<String>),
+}
+
+impl Reader {
+    /// All links, by session and agent.
+    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
+        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
+    }
+
+    /// The link of a session.
+    pub fn link(
+        &self,
+        session: &SessionKey,
+        agent: &AgentId,
+    ) -> Result<Option<UpstreamLink>, JournalError> {
+        link_of(&self.connection, session, agent)
+    }
+
+    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
+    /// agents, which the cursors, knowing only the key, can't tell apart.
+    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
+        let all = links_where(
+            &self.connection,
+            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
+        )?;
+        let mut uses = std::collections::HashMap::new();
+        for link in &all {
+            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
+        }
+        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
+    }
+
+    /// The newest own texts of a session: the hashes of all forms of the last `limit` that were put into it.
+    pub fn own_texts(
+        &self,
+        session: &SessionKey,
+        limit: usize,
+    ) -> Result<Vec<OwnTextHash>, JournalError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT text_hash FROM tidings_own_texts WHERE session_key = ?1 ORDER BY id DESC LIMIT ?2")
+            .tried("read the own texts of a session")?;
+        let found = statement
+            .query_map(params![session.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                row.get(0)
+            })
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
+            .tried("read the own texts of a session")?;
+        let mut hashes = Vec::new();
+        for forms in &found {
+            let (whole, rest) = forms.as_chunks();
+            if !rest.is_empty() {
+                return Err(JournalError::Refused(format!(
+                    "the own texts of {session} are damaged; a turn of it writes new ones"
+                )));
+            }
+            hashes.extend_from_slice(whole);
+        }
+        Ok(hashes)
+    }
 }
 
 impl Journal {
@@ -121,34 +180,6 @@ impl Journal {
         let deleted = remove_link(&transaction, session, agent)?;
         transaction.commit().tried("delete an upstream link")?;
         Ok(deleted)
-    }
-
-    /// All links, by session and agent.
-    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
-        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
-    }
-
-    /// The link of a session.
-    pub fn link(
-        &self,
-        session: &SessionKey,
-        agent: &AgentId,
-    ) -> Result<Option<UpstreamLink>, JournalError> {
-        link_of(&self.connection, session, agent)
-    }
-
-    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
-    /// agents, which the cursors, knowing only the key, can't tell apart.
-    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
-        let all = links_where(
-            &self.connection,
-            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
-        )?;
-        let mut uses = std::collections::HashMap::new();
-        for link in &all {
-            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
-        }
-        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
     }
 
     /// Settles what a probe read: records the turns that were not counted before and moves the marker, in one transaction.
@@ -260,35 +291,6 @@ impl Journal {
                 .tried("clear streaks that nobody watches")?;
         }
         Ok(())
-    }
-
-    /// The newest own texts of a session: the hashes of all forms of the last `limit` that were put into it.
-    pub fn own_texts(
-        &self,
-        session: &SessionKey,
-        limit: usize,
-    ) -> Result<Vec<OwnTextHash>, JournalError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT text_hash FROM tidings_own_texts WHERE session_key = ?1 ORDER BY id DESC LIMIT ?2")
-            .tried("read the own texts of a session")?;
-        let found = statement
-            .query_map(params![session.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                row.get(0)
-            })
-            .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
-            .tried("read the own texts of a session")?;
-        let mut hashes = Vec::new();
-        for forms in &found {
-            let (whole, rest) = forms.as_chunks();
-            if !rest.is_empty() {
-                return Err(JournalError::Refused(format!(
-                    "the own texts of {session} are damaged; a turn of it writes new ones"
-                )));
-            }
-            hashes.extend_from_slice(whole);
-        }
-        Ok(hashes)
     }
 
     /// Remembers what was put into a session at once, as the hashes of the forms in which it may come back; only the newest

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use super::{Discipline, Engine, EngineError};
 use crate::event::{Changes, Event, NewEvent, Sequence};
+use crate::journal::Reader;
 use crate::journal::append::{Appended, Gate};
 use crate::journal::cursors::Deleted;
 use crate::journal::sessions::SessionFacts;
@@ -27,40 +28,54 @@ use crate::session_key::{AgentId, SessionKey};
 /// A session and its owner.
 pub type Address = (SessionKey, AgentId);
 
-impl Engine {
-    /// The session and owner that a key names. A bare key takes `agent`, else `main`.
-    ///
-    /// # Errors
-    /// An `agent` that contradicts the key is a usage error.
-    pub fn address(&self, key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
-        if key.trim().is_empty() {
-            return Err(EngineError::Usage(
-                "a session key can't be empty; write for example agent:main:main".into(),
-            ));
+/// The session and owner that a key names. A bare key takes `agent`, else `main`.
+///
+/// # Errors
+/// An `agent` that contradicts the key is a usage error.
+pub fn address(key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
+    if key.trim().is_empty() {
+        return Err(EngineError::Usage(
+            "a session key can't be empty; write for example agent:main:main".into(),
+        ));
+    }
+    let session = SessionKey::new(key);
+    let given = agent.map(AgentId::normalised);
+    let owner = match (session.agent(), given) {
+        (Some(named), Some(given)) if named != given => {
+            return Err(EngineError::Usage(format!(
+                "--agent {given} contradicts the key {key:?}, which names the agent {named}; leave --agent out"
+            )));
         }
-        let session = SessionKey::new(key);
-        let given = agent.map(AgentId::normalised);
-        let owner = match (session.agent(), given) {
-            (Some(named), Some(given)) if named != given => {
-                return Err(EngineError::Usage(format!(
-                    "--agent {given} contradicts the key {key:?}, which names the agent {named}; leave --agent out"
-                )));
-            }
-            (Some(named), _) => named,
-            (None, given) => given.unwrap_or_else(AgentId::main),
-        };
-        Ok((session, owner))
+        (Some(named), _) => named,
+        (None, given) => given.unwrap_or_else(AgentId::main),
+    };
+    Ok((session, owner))
+}
+
+/// The session and owner that a key names, if anything in the state database knows that session.
+pub(super) fn known_address(
+    reader: &Reader,
+    key: &str,
+    agent: Option<&str>,
+) -> Result<Address, EngineError> {
+    let address = address(key, agent)?;
+    if reader.knows(&address.0)? {
+        return Ok(address);
+    }
+    Err(EngineError::Unknown(format!(
+        "no session has the key {key:?}; `tidings sessions` lists them"
+    )))
+}
+
+impl Engine {
+    /// The session and owner that a key names, as [`address`] reads it.
+    pub fn address(&self, key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
+        address(key, agent)
     }
 
     /// The session and owner that a key names, if anything knows that session.
     pub fn known_address(&self, key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
-        let address = self.address(key, agent)?;
-        if self.journal.knows(&address.0)? {
-            return Ok(address);
-        }
-        Err(EngineError::Unknown(format!(
-            "no session has the key {key:?}; `tidings sessions` lists them"
-        )))
+        known_address(&self.journal, key, agent)
     }
 
     /// Registers a session as existing.

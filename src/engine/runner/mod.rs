@@ -50,7 +50,8 @@ enum Internal {
     Touched,
     Woken(Asked, WakeOutcome),
     Listed(Result<Listing, UpstreamError>, Answer),
-    Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
+    /// What was found, whether the operator is to watch it, and who asked.
+    Baseline(Result<Box<Baseline>, UpstreamError>, bool, Answer),
 }
 
 /// The live engine while it runs.
@@ -380,8 +381,8 @@ impl Runner {
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }
-            Internal::Baseline(found, answer) => {
-                let adopted = self.adopt(found);
+            Internal::Baseline(found, watch, answer) => {
+                let adopted = self.adopt(found, watch);
                 self.follow_folders();
                 self.dirty = true;
                 let _ = answer.send(adopted.map_err(|error| error.to_string()));
