@@ -122,6 +122,8 @@ enum State {
 struct Twins {
     engine: Engine,
     bare: Connection,
+    /// A second connection to ours, which only moves its log into the file.
+    beside: Connection,
     watchers: Vec<SessionKey>,
     _folder: TempDir,
 }
@@ -141,7 +143,8 @@ impl Twins {
         let [engine, other] = engines;
         drop(other);
         let bare = connect(&database(&folder, "bare.sqlite"));
-        Self { engine, bare, watchers, _folder: folder }
+        let beside = connect(&database(&folder, "ours.sqlite"));
+        Self { engine, bare, beside, watchers, _folder: folder }
     }
 
     /// The watchers of both acknowledge what is open.
@@ -159,6 +162,10 @@ impl Twins {
                  notified_sequence, material_sequence FROM session_watch_cursors; COMMIT",
             )
             .unwrap();
+        // What acknowledging left in the logs is not the append's to move.
+        for connection in [&self.beside, &self.bare] {
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+        }
     }
 
     /// One batch on each side: how long an event took, ours first.

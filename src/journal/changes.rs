@@ -134,7 +134,7 @@ fn after_in(
                 after.0,
                 i64::try_from(limit).unwrap_or(i64::MAX)
             ],
-            rows::event,
+            |row| rows::event_of(row, 0, session.clone(), agent.clone()),
         )
         .and_then(Iterator::collect);
     found.tried("read the changes of a session")

@@ -38,9 +38,19 @@ pub(super) fn sequence(row: &Row<'_>, column: usize) -> rusqlite::Result<Sequenc
 /// An event from the columns of [`EVENT`], starting at `first`. Empty ids count as absent; a payload that is not an object
 /// counts as none.
 pub(super) fn event_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
+    event_of(row, first, key(row, first + 1)?, agent(row, first + 3)?)
+}
+
+/// Like [`event_at`], for a reader that knows whose event it is and need not make the names again.
+pub(super) fn event_of(
+    row: &Row<'_>,
+    first: usize,
+    session: SessionKey,
+    agent: AgentId,
+) -> rusqlite::Result<Event> {
     let filled = |column| {
-        row.get::<_, Option<String>>(first + column)
-            .map(|text| text.filter(|text| !text.is_empty()))
+        let text = row.get_ref(first + column)?.as_str_or_null()?;
+        Ok::<_, rusqlite::Error>(text.filter(|text| !text.is_empty()).map(str::to_owned))
     };
     let payload: Option<Value> = row
         .get_ref(first + 10)?
@@ -49,15 +59,15 @@ pub(super) fn event_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
         .filter(Value::is_object);
     Ok(Event {
         sequence: sequence(row, first)?,
-        session: key(row, first + 1)?,
+        session,
         session_id: filled(2)?,
-        agent: agent(row, first + 3)?,
+        agent,
         kind: EventKind::from_name(row.get_ref(first + 4)?.as_str()?),
         actor_type: ActorType::from_name(row.get_ref(first + 5)?.as_str()?),
         actor: filled(6)?,
         run: filled(7)?,
         occurred_at: row.get(first + 8)?,
-        summary: row.get(first + 9)?,
+        summary: row.get_ref(first + 9)?.as_str()?.to_owned(),
         payload,
     })
 }
