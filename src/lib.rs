@@ -43,13 +43,17 @@
 //! holds the lock beside the database is the *owner* and also runs the monitor, the wakes and the sweep. It notices what the
 //! others wrote by `PRAGMA data_version`.
 
+pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod demo;
 pub mod engine;
 pub mod event;
 pub mod journal;
 pub mod script;
 pub mod session_key;
+pub mod ui;
 pub mod upstream;
 pub mod upstream_link;
+pub mod visible;
 pub mod watch;

@@ -9,7 +9,7 @@ use tidings::watch::Condition;
 #[test]
 fn every_condition_is_seen_within_the_story() {
     let demo = Demo::start(DemoOptions { seed: 1, speed: 10.0 }).unwrap();
-    let mut snapshots = demo.handle().unwrap().snapshots();
+    let mut snapshots = demo.handle().snapshots();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let deadline = Instant::now() + Duration::from_secs(120);
     let mut missing: HashSet<_> = Condition::ALL.into_iter().collect();

@@ -62,7 +62,7 @@ pub enum DemoError {
 /// A running demo. It ends, and its files go, when it is dropped.
 #[derive(Debug)]
 pub struct Demo {
-    live: Option<Live>,
+    live: Live,
     clock: Arc<ManualClock>,
     stop: Option<Sender<()>>,
     stage: Option<JoinHandle<()>>,
@@ -102,12 +102,12 @@ impl Demo {
                 tracing::warn!(%error, "the demo stopped playing");
             }
         })?;
-        Ok(Self { live: Some(live), clock, stop: Some(stop), stage: Some(thread), _folder: folder })
+        Ok(Self { live, clock, stop: Some(stop), stage: Some(thread), _folder: folder })
     }
 
-    /// How the screen talks to the demo's engine; `None` once the demo has ended.
-    pub fn handle(&self) -> Option<Handle> {
-        self.live.as_ref().map(Live::handle)
+    /// How the screen talks to the demo's engine.
+    pub fn handle(&self) -> Handle {
+        self.live.handle()
     }
 
     /// The simulated clock.
@@ -122,6 +122,5 @@ impl Drop for Demo {
         if let Some(stage) = self.stage.take() {
             let _ = stage.join();
         }
-        drop(self.live.take());
     }
 }

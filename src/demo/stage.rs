@@ -10,7 +10,7 @@ use super::cast::Cast;
 use super::line::{Action, Ended, Line};
 use super::transcripts::Transcripts;
 use crate::clock::{Clock, MINUTE, ManualClock, Millis};
-use crate::engine::commands::producers::{DirectMessage, RunOutcome};
+use crate::engine::commands::{DirectMessage, RunOutcome};
 use crate::engine::{Discipline, Engine, EngineError, Settings};
 use crate::event::ActorType;
 use crate::journal::sessions::SessionFacts;

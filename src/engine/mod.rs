@@ -41,6 +41,7 @@ pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
 use crate::journal::append::Appended;
+use crate::journal::overview::PairHistories;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
@@ -88,6 +89,8 @@ pub struct Engine {
     last_prune: Millis,
     /// Links that the tick under way found quiet.
     quiet: Vec<UpstreamLink>,
+    /// What the ledger tells about pairs, up to the last picture.
+    histories: PairHistories,
     append_failures: u64,
 }
 
@@ -112,6 +115,7 @@ impl Engine {
             in_step_at: None,
             last_prune: 0,
             quiet: Vec::new(),
+            histories: PairHistories::default(),
             append_failures: 0,
         };
         engine.keep_in_step()?;

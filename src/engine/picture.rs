@@ -32,6 +32,7 @@ impl Engine {
         let now = self.now();
         let activity_from = now - ACTIVITY_SLOT * i64::try_from(ACTIVITY_SLOTS).unwrap_or(0);
         let overview = self.journal.overview(EVENTS, activity_from)?;
+        self.journal.catch_up(&mut self.histories)?;
         let pulse = self.pulse(&overview, now);
         let sessions = session_rows(&overview, now);
         let watches = self.watches(&overview, &sessions, &pulse, now)?;
@@ -102,11 +103,7 @@ impl Engine {
         let mut rows = Vec::with_capacity(overview.cursors.len());
         for cursor in &overview.cursors {
             let links = linked.get(&cursor.target).map_or(&[][..], Vec::as_slice);
-            let history = overview
-                .pairs
-                .get(&(cursor.watcher.clone(), cursor.target.clone()))
-                .copied()
-                .unwrap_or_default();
+            let history = self.histories.of(&cursor.watcher, &cursor.target);
             let head = heads.of_target(&cursor.target);
             let pending_since =
                 cursor.is_pending().then_some(history.opened_at.unwrap_or(cursor.updated_at));

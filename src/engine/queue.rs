@@ -87,7 +87,7 @@ impl Queue {
 /// The queues of all sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Queues {
-    queues: BTreeMap<SessionKey, Queue>,
+    by_session: BTreeMap<SessionKey, Queue>,
     evicted: HashMap<SessionKey, u64>,
     last_id: u64,
     language: Language,
@@ -101,12 +101,12 @@ impl Queues {
 
     /// The sessions with lines, in order of their keys.
     pub fn sessions(&self) -> impl Iterator<Item = (&SessionKey, &[Line])> {
-        self.queues.iter().map(|(session, queue)| (session, queue.lines.as_slice()))
+        self.by_session.iter().map(|(session, queue)| (session, queue.lines.as_slice()))
     }
 
     /// The lines of a session, oldest first.
     pub fn lines(&self, session: &SessionKey) -> &[Line] {
-        self.queues.get(session).map_or(&[], |queue| queue.lines.as_slice())
+        self.by_session.get(session).map_or(&[], |queue| queue.lines.as_slice())
     }
 
     /// How many lines of a session were pushed out.
@@ -123,7 +123,7 @@ impl Queues {
         since: Sequence,
         ambient: bool,
     ) -> bool {
-        if let Some(queue) = self.queues.get_mut(watcher) {
+        if let Some(queue) = self.by_session.get_mut(watcher) {
             let asked = queue.asked_since(target);
             let is_superfluous =
                 if ambient { asked == [Some(since)] } else { asked.contains(&Some(since)) };
@@ -140,7 +140,7 @@ impl Queues {
 
     /// Makes the notices about a target agree with its cursor: one that asks for changes since `open`, or none.
     pub fn settle(&mut self, watcher: &SessionKey, target: &SessionKey, open: Option<Sequence>) {
-        let asked = self.queues.get(watcher).map_or(&[][..], |queue| queue.asked_since(target));
+        let asked = self.by_session.get(watcher).map_or(&[][..], |queue| queue.asked_since(target));
         let agrees = match open {
             Some(since) => asked == [Some(since)],
             None => asked.is_empty(),
@@ -148,7 +148,7 @@ impl Queues {
         if agrees {
             return;
         }
-        if let Some(queue) = self.queues.get_mut(watcher) {
+        if let Some(queue) = self.by_session.get_mut(watcher) {
             queue.remove_about(target);
         }
         match open {
@@ -166,10 +166,10 @@ impl Queues {
             target: Some(target.clone()),
             since: Some(since),
         };
-        if let Some(queue) = self.queues.get_mut(watcher) {
+        if let Some(queue) = self.by_session.get_mut(watcher) {
             queue.push(line);
         } else {
-            self.queues.entry(watcher.clone()).or_default().push(line);
+            self.by_session.entry(watcher.clone()).or_default().push(line);
         }
     }
 
@@ -185,7 +185,7 @@ impl Queues {
         let target = context.as_deref().and_then(notices::target_of);
         let since =
             target.as_ref().and_then(|target| notices::since_of(self.language, target, text));
-        let queue = self.queues.entry(session.clone()).or_default();
+        let queue = self.by_session.entry(session.clone()).or_default();
         let is_same = |line: &Line| line.text == text && line.context == context;
         let is_duplicate = match &context {
             Some(_) => queue.lines.iter().any(is_same),
@@ -209,9 +209,9 @@ impl Queues {
     /// Takes all lines of a session, or those of `only` that still wait.
     pub fn take(&mut self, session: &SessionKey, only: Option<&[u64]>) -> Vec<Line> {
         let Some(only) = only else {
-            return self.queues.remove(session).map_or_else(Vec::new, |queue| queue.lines);
+            return self.by_session.remove(session).map_or_else(Vec::new, |queue| queue.lines);
         };
-        let Some(queue) = self.queues.get_mut(session) else { return Vec::new() };
+        let Some(queue) = self.by_session.get_mut(session) else { return Vec::new() };
         let only: HashSet<u64> = only.iter().copied().collect();
         let taken = queue.take(|line| only.contains(&line.id));
         self.forget_if_empty(session);
@@ -229,7 +229,7 @@ impl Queues {
         for (i, (watcher, target, since)) in open.iter().enumerate() {
             wanted.entry(watcher).or_default().insert(target, (i, *since));
         }
-        for (watcher, queue) in &mut self.queues {
+        for (watcher, queue) in &mut self.by_session {
             let mut of_watcher = wanted.get_mut(watcher);
             queue.take(|line| {
                 let Some(target) = &line.target else { return false };
@@ -242,7 +242,7 @@ impl Queues {
         }
         let mut missing: Vec<_> = wanted.into_values().flatten().map(|(_, (i, _))| i).collect();
         missing.sort_unstable();
-        self.queues.retain(|_, queue| !queue.lines.is_empty());
+        self.by_session.retain(|_, queue| !queue.lines.is_empty());
         missing
             .into_iter()
             .map(|i| {
@@ -254,8 +254,8 @@ impl Queues {
     }
 
     fn forget_if_empty(&mut self, session: &SessionKey) {
-        if self.queues.get(session).is_some_and(|queue| queue.lines.is_empty()) {
-            self.queues.remove(session);
+        if self.by_session.get(session).is_some_and(|queue| queue.lines.is_empty()) {
+            self.by_session.remove(session);
         }
     }
 }

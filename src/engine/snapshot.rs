@@ -156,12 +156,12 @@ pub struct WatchRow {
 impl WatchRow {
     /// What is owed to the watcher: material − last seen.
     pub fn actionable_lag(&self) -> i64 {
-        (self.cursor.material.0 - self.cursor.seen.0).max(0)
+        self.cursor.material.0.saturating_sub(self.cursor.seen.0).max(0)
     }
 
     /// What the journal holds beyond last seen, harmless events included: head − last seen.
     pub fn history_lag(&self) -> i64 {
-        (self.head.0 - self.cursor.seen.0).max(0)
+        self.head.0.saturating_sub(self.cursor.seen.0).max(0)
     }
 }
 

@@ -295,7 +295,8 @@ impl Journal {
         };
         run("DELETE FROM session_state_heads WHERE session_key = ?1 AND agent_id = ?2", pair)?;
         run("DELETE FROM tidings_link_states WHERE session_key = ?1 AND agent_id = ?2", pair)?;
-        run("DELETE FROM tidings_goals WHERE session_key = ?1 AND agent_id = ?2", pair)?;
+        let goals =
+            run("DELETE FROM tidings_goals WHERE session_key = ?1 AND agent_id = ?2", pair)?;
         if forget {
             run("DELETE FROM tidings_sessions WHERE session_key = ?1", params![session.as_str()])?;
         }
@@ -307,6 +308,9 @@ impl Journal {
             run(sql, params![session.as_str()])?;
         }
         transaction.commit().tried("delete a session")?;
+        if deleted.messages + goals > 0 {
+            self.forget_bytes();
+        }
         Ok(deleted)
     }
 }

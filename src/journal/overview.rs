@@ -41,8 +41,6 @@ pub struct Overview {
     pub messages: HashMap<SessionKey, usize>,
     /// Sessions with a goal.
     pub goals: Vec<(SessionKey, AgentId)>,
-    /// For each pair that the ledger knows, the furthest that last seen ever was, and when its open notice opened.
-    pub pairs: HashMap<(SessionKey, SessionKey), PairHistory>,
     /// All wakes.
     pub wakes: Vec<StoredWake>,
     /// The monitor's pulse.
@@ -103,6 +101,25 @@ pub struct PairHistory {
     pub opened_at: Option<Millis>,
 }
 
+/// What the ledger tells about all pairs. Kept by whoever makes pictures again and again, so that each reads only what was
+/// written since the one before.
+#[derive(Debug, Default)]
+pub struct PairHistories {
+    pairs: HashMap<SessionKey, HashMap<SessionKey, PairHistory>>,
+    read_up_to: i64,
+}
+
+impl PairHistories {
+    /// What the ledger tells about one pair.
+    pub fn of(&self, watcher: &SessionKey, target: &SessionKey) -> PairHistory {
+        self.pairs
+            .get(target)
+            .and_then(|watchers| watchers.get(watcher))
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
 impl Journal {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
@@ -160,7 +177,6 @@ impl Journal {
                 [],
                 |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?)),
             )?,
-            pairs: pairs(&transaction)?,
             wakes,
             pulse,
             owner,
@@ -169,7 +185,26 @@ impl Journal {
         Ok(overview)
     }
 
-    /// What became of each material event after `after`, oldest first: queued, coalesced, suppressed.
+    /// Reads what the ledger holds since `histories` was last brought up to date.
+    pub fn catch_up(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
+                   max(iif(step IN ('queued', 'follow-up'), at, NULL)), max(id) FROM tidings_ledger \
+                   WHERE id > ?1 AND watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
+        let found = collect(&self.connection, sql, [histories.read_up_to], |row| {
+            let history =
+                PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
+            Ok((rows::key(row, 0)?, rows::key(row, 1)?, history, row.get::<_, i64>(4)?))
+        })?;
+        for (watcher, target, history, id) in found {
+            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            known.furthest_seen = known.furthest_seen.max(history.furthest_seen);
+            known.opened_at = known.opened_at.max(history.opened_at);
+            histories.read_up_to = histories.read_up_to.max(id);
+        }
+        Ok(())
+    }
+
+    /// What became of a material event: queued, coalesced, suppressed.
     pub fn delivery(&self, sequence: Sequence) -> Result<[u32; 3], JournalError> {
         self.connection
             .prepare_cached(
@@ -327,19 +362,4 @@ fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])
         })?;
     events.reverse();
     Ok(events)
-}
-
-fn pairs(
-    connection: &Connection,
-) -> Result<HashMap<(SessionKey, SessionKey), PairHistory>, JournalError> {
-    let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
-               max(iif(step IN ('queued', 'follow-up'), at, NULL)) FROM tidings_ledger \
-               WHERE watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
-    Ok(collect(connection, sql, [], |row| {
-        let history =
-            PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
-        Ok(((rows::key(row, 0)?, rows::key(row, 1)?), history))
-    })?
-    .into_iter()
-    .collect())
 }

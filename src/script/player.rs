@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::observation::{changes_json, event_json, line_json, observe};
 use super::operation::{Operation, ScriptError, Step};
 use crate::clock::ManualClock;
-use crate::engine::commands::producers::DirectMessage;
+use crate::engine::commands::DirectMessage;
 use crate::engine::{Discipline, Engine, EngineError, Settings};
 use crate::event::{ActorType, EventKind, NewEvent, Sequence};
 use crate::journal::append::Gate;

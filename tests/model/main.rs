@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use tidings::engine::commands::turns::Drained;
+use tidings::engine::commands::Drained;
 use tidings::engine::queue::Line as QueuedLine;
 use tidings::engine::{Discipline, Engine, EngineError};
 use tidings::event::{ActorType, NewEvent, Sequence};

@@ -4,13 +4,16 @@
 //! | file | holds |
 //! | --- | --- |
 //! | this one | addresses, recording, reading, reset and delete |
-//! | [`producers`] | human turns, spawns, run ends, goals, compaction |
-//! | [`watching`] | explicit and ambient watches |
-//! | [`turns`] | sending, turns, draining, acknowledging |
+//! | `producers` | human turns, spawns, run ends, goals, compaction |
+//! | `watching` | explicit and ambient watches |
+//! | `turns` | sending, turns, draining, acknowledging |
 
-pub mod producers;
-pub mod turns;
-pub mod watching;
+mod producers;
+mod turns;
+mod watching;
+
+pub use producers::{DirectMessage, GoalAction, RunOutcome};
+pub use turns::{Drained, Sent, Turn};
 
 use serde_json::{Map, Value};
 
@@ -109,11 +112,6 @@ impl Engine {
         let now = self.now();
         let forget = self.discipline == Discipline::InStep;
         let deleted = self.journal.delete(session, agent, forget, now)?;
-        if deleted.messages > 0
-            && let Err(error) = self.journal.forget_taken_bytes()
-        {
-            tracing::warn!(%error, "the write-ahead log was not emptied; the next checkpoint does it");
-        }
         self.stay_in_step();
         Ok(deleted)
     }

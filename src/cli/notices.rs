@@ -1,0 +1,119 @@
+//! `notices`: what was announced and not yet acknowledged.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::human::{Table, age, cell, span};
+use super::output::Output;
+use super::watches::concerns;
+use super::{CliError, Context};
+use crate::clock::Millis;
+use crate::engine::snapshot::{NoticeRow, Snapshot, WakeState, WatchRow};
+use crate::event::Sequence;
+use crate::session_key::SessionKey;
+
+/// The arguments of `notices`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Only those of this session, as watcher or as target
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Notices<'a> {
+    notices: Vec<Notice<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Notice<'a> {
+    watcher: &'a SessionKey,
+    target: &'a SessionKey,
+    since: Sequence,
+    frozen: Sequence,
+    material: Sequence,
+    text: &'a str,
+    /// Absent where no owner runs that could know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued_at: Option<Millis>,
+    wake: &'static str,
+}
+
+impl<'a> Notice<'a> {
+    fn new(notice: &'a NoticeRow, watch: &'a WatchRow) -> Self {
+        let cursor = &watch.cursor;
+        Self {
+            watcher: &cursor.watcher,
+            target: &cursor.target,
+            since: cursor.seen,
+            frozen: cursor.notified,
+            material: cursor.material,
+            text: &notice.text,
+            queued: notice.queued,
+            queued_at: watch.pending_since,
+            wake: wake_word(&watch.wake),
+        }
+    }
+}
+
+/// The word for the wake of a watcher.
+fn wake_word(wake: &WakeState) -> &'static str {
+    match wake {
+        WakeState::NotDue => "not-due",
+        WakeState::Coalescing(_) => "coalescing",
+        WakeState::Fired(_) => "fired",
+        WakeState::Skipped(..) => "skipped",
+        WakeState::Never => "never",
+    }
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let mut engine = context.reader()?;
+    let only = arguments.key.as_deref().map(|key| context.address(&engine, key)).transpose()?;
+    let snapshot = engine.snapshot()?;
+    let rows: Vec<_> = snapshot
+        .notices
+        .iter()
+        .filter_map(|notice| Some((notice, snapshot.watches.get(notice.watch)?)))
+        .filter(|(_, watch)| only.as_ref().is_none_or(|(key, _)| concerns(watch, key)))
+        .collect();
+    let body = Notices {
+        notices: rows.iter().map(|(notice, watch)| Notice::new(notice, watch)).collect(),
+    };
+    output.show(&body, || text(&rows, &snapshot))
+}
+
+fn text(rows: &[(&NoticeRow, &WatchRow)], snapshot: &Snapshot) -> String {
+    let mut table = Table::new(["WATCHER", "TARGET", "SINCE", "FROZEN", "MATERIAL", "AGE", "WAKE"]);
+    for (_, watch) in rows {
+        let cursor = &watch.cursor;
+        table.row([
+            cursor.watcher.as_str().into(),
+            cursor.target.as_str().into(),
+            cursor.seen.to_string().into(),
+            cursor.notified.to_string().into(),
+            cursor.material.to_string().into(),
+            cell(watch.pending_since.map(|since| age(snapshot.at, since))),
+            delivery(&watch.wake, snapshot.at).into(),
+        ]);
+    }
+    table.or("no pending notices")
+}
+
+fn delivery(wake: &WakeState, now: Millis) -> String {
+    match wake {
+        WakeState::NotDue => "waits for its next turn".into(),
+        WakeState::Coalescing(due) if *due > now => format!("in {}", span(*due - now)),
+        WakeState::Coalescing(due) => format!("due {} ago", age(now, *due)),
+        WakeState::Fired(at) => format!("woken {} ago, waits for its next turn", age(now, *at)),
+        WakeState::Skipped(at, reason) => format!("skipped {} ago: {reason}", age(now, *at)),
+        WakeState::Never => "never woken, waits for its next turn".into(),
+    }
+}

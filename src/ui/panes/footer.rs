@@ -1,0 +1,98 @@
+//! The bottom line: what is being typed, what has just happened, or which keys are wanted most.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Span;
+
+use super::{Segment, join};
+use crate::ui::filter::Filter;
+use crate::ui::keymap::Action;
+use crate::ui::model::{Model, Over, Pane, Tone};
+use crate::ui::view::hints;
+use crate::visible;
+
+/// Draws the line. Returns where the terminal's cursor stands when something is typed here.
+pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let theme = &model.setup.theme;
+    let width = area.width.saturating_sub(2);
+    let x = area.x + 1;
+    if model.typing {
+        match &model.over {
+            None => {
+                let main = &model.main;
+                return Some(typing(model, main.filter(main.focus), matches(model), area, buffer));
+            }
+            Some(Over::Adopt(adopt)) => {
+                return Some(typing(model, &adopt.filter, adopt.rows.len(), area, buffer));
+            }
+            Some(Over::Delta(_)) => {}
+        }
+    } else if let Some(toast) = &model.toast {
+        let (sign, style) = match toast.tone {
+            Tone::Done => ("✓", theme.good),
+            Tone::Note => ("▶", theme.active),
+            Tone::Error => ("✗", theme.bad),
+        };
+        let text = format!("{sign} {}", toast.text);
+        buffer.set_stringn(
+            x,
+            area.y,
+            visible::truncate(&text, usize::from(width)),
+            usize::from(width),
+            style,
+        );
+        return None;
+    }
+    let segments = hints(model, model.context())
+        .enumerate()
+        .map(|(n, (key, hint))| Segment {
+            // What stands first is wanted most; help and quit always stay.
+            rank: if matches!(hint, "help" | "quit") {
+                0
+            } else {
+                u8::try_from(n + 1).unwrap_or(u8::MAX)
+            },
+            cell: vec![Span::styled(key, theme.key), Span::raw(" "), Span::styled(hint, theme.dim)],
+        })
+        .collect();
+    buffer.set_line(x, area.y, &join(segments, 2, usize::from(width)), width);
+    None
+}
+
+/// How many rows of the pane with the keyboard pass its filter.
+fn matches(model: &Model) -> usize {
+    let main = &model.main;
+    match main.focus {
+        Pane::Sessions => main.rows.sessions.iter().filter(|row| !row.is_context).count(),
+        pane => main.len(pane),
+    }
+}
+
+fn typing(
+    model: &Model,
+    filter: &Filter,
+    matches: usize,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Position {
+    let theme = &model.setup.theme;
+    let keymap = &model.setup.keymap;
+    let keep = keymap.key(Action::Accept).unwrap_or_default();
+    let clear = keymap.key(Action::Back).unwrap_or_default();
+    let help = match matches {
+        1 => format!("  1 match · {keep} keeps · {clear} clears"),
+        n => format!("  {n} matches · {keep} keeps · {clear} clears"),
+    };
+    let width = usize::from(area.width.saturating_sub(2));
+    let field_width = width.saturating_sub(visible::columns(&help) + 1).max(8).min(width);
+    let scroll = filter.input.visual_scroll(field_width.saturating_sub(1));
+    let text: String = visible::clean(filter.text()).chars().skip(scroll).collect();
+    let x = area.x + 1;
+    buffer.set_string(x, area.y, "/", theme.key);
+    let text = visible::truncate(&text, field_width.saturating_sub(1));
+    let (end, _) = buffer.set_stringn(x + 1, area.y, &text, field_width, theme.text);
+    let left = area.right().saturating_sub(end);
+    buffer.set_stringn(end, area.y, &help, usize::from(left), theme.dim);
+    let column = filter.input.visual_cursor().saturating_sub(scroll).min(field_width);
+    Position { x: x + 1 + u16::try_from(column).unwrap_or(0), y: area.y }
+}

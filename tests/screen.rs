@@ -1,0 +1,348 @@
+//! The screen as a person sees it: every view in each of its states at several sizes, with colours asserted where they
+//! mean something.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests: a failure has to stop the test"
+)]
+
+#[path = "screen/anything.rs"]
+mod anything;
+#[path = "screen/colours.rs"]
+mod colours;
+#[path = "screen/harness.rs"]
+mod harness;
+#[path = "common/world.rs"]
+mod world;
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use tidings::clock::SECOND;
+use tidings::engine::live::Reply;
+use tidings::engine::snapshot::Role;
+use tidings::event::{Changes, EventKind, Sequence};
+use tidings::ui::keymap::Keymap;
+use tidings::ui::message::Message;
+use tidings::ui::model::{Model, Setup};
+use tidings::ui::theme::Theme;
+use tidings::upstream::Listing;
+
+use harness::{LARGE, SMALL, Screen};
+use world::{NOW, World, event, listing};
+
+fn team(size: (u16, u16)) -> Screen {
+    Screen::of(size, World::team().build())
+}
+
+/// Moves the selection to `agent:main:main`.
+fn team_at_main(size: (u16, u16)) -> Screen {
+    let mut screen = team(size);
+    screen.press("/main:main<enter>");
+    screen.press("<esc>");
+    screen
+}
+
+/// One snapshot a size.
+macro_rules! at_both_sizes {
+    ($name:ident, $make:expr) => {
+        #[test]
+        fn $name() {
+            for (size, suffix) in [(LARGE, "large"), (SMALL, "small")] {
+                let screen: Screen = $make(size);
+                insta::assert_snapshot!(format!("{}_{suffix}", stringify!($name)), screen.text());
+            }
+        }
+    };
+}
+
+at_both_sizes!(starting, |size| Screen::new(size, Theme::dark()));
+at_both_sizes!(empty, |size| Screen::of(size, World::empty().build()));
+at_both_sizes!(main_view, team_at_main);
+at_both_sizes!(main_view_watches, |size| {
+    let mut screen = team_at_main(size);
+    screen.press("<tab>j");
+    screen
+});
+at_both_sizes!(main_view_notices, |size| {
+    let mut screen = team(size);
+    screen.press("<tab><tab>jj");
+    screen
+});
+at_both_sizes!(main_view_events, |size| {
+    let mut screen = team(size);
+    screen.press("<tab><tab><tab>k");
+    screen
+});
+at_both_sizes!(every_condition_of_one_watcher, |size| {
+    let mut screen = team(size);
+    screen.press("G<tab>j");
+    screen
+});
+at_both_sizes!(notice_for_you, |size| {
+    let mut screen = team(size);
+    screen.send(Message::Snapshot(World::team_with_a_notice_for_the_operator().build()));
+    screen
+});
+at_both_sizes!(paused, |size| {
+    let mut screen = team(size);
+    screen.press(" ");
+    let more =
+        World::team().event(event(1967, "agent:main:main", EventKind::Created, 0), [0, 0, 0]);
+    screen.send(Message::Snapshot(more.build()));
+    screen
+});
+at_both_sizes!(filter_being_typed, |size| {
+    let mut screen = team(size);
+    screen.press("/child");
+    screen
+});
+at_both_sizes!(filter_kept, |size| {
+    let mut screen = team(size);
+    screen.press("/refactor<enter>");
+    screen
+});
+at_both_sizes!(filter_without_match, |size| {
+    let mut screen = team(size);
+    screen.press("/zzz");
+    screen
+});
+at_both_sizes!(only_not_in_step, |size| {
+    let mut screen = team(size);
+    screen.press("!");
+    screen
+});
+at_both_sizes!(branch_folded, |size| {
+    let mut screen = team_at_main(size);
+    screen.press("h");
+    screen
+});
+at_both_sizes!(viewer_with_overdue_tick, |size| {
+    let mut world = World::team();
+    world.snapshot.role = Role::Viewer { owner: Some(4711) };
+    world.snapshot.pulse.overdue = true;
+    world.snapshot.pulse.last_tick_at = Some(NOW - 130 * SECOND);
+    let mut snapshot = (*world.build()).clone();
+    for notice in &mut snapshot.notices {
+        notice.queued = None;
+    }
+    Screen::of(size, Arc::new(snapshot))
+});
+at_both_sizes!(engine_gone, |size| {
+    let mut screen = team(size);
+    screen.send(Message::EngineGone);
+    screen
+});
+at_both_sizes!(problem, |size| {
+    let mut screen = team(size);
+    screen.send(Message::Snapshot(World::team().with_problem().build()));
+    screen
+});
+at_both_sizes!(problems_page, |size| {
+    let mut screen = Screen::of(size, World::team().with_problem().build());
+    screen.press("p");
+    screen
+});
+at_both_sizes!(hostile_text, |size| {
+    let mut screen = Screen::of(size, World::hostile().build());
+    screen.press("g");
+    screen
+});
+at_both_sizes!(help_main, |size| {
+    let mut screen = team(size);
+    screen.press("?");
+    screen
+});
+at_both_sizes!(help_main_scrolled, |size| {
+    let mut screen = team(size);
+    screen.press("?G");
+    screen
+});
+at_both_sizes!(help_delta, |size| {
+    let mut screen = delta(size, exact());
+    screen.press("?");
+    screen
+});
+at_both_sizes!(help_adopt, |size| {
+    let mut screen = adopt(size, Ok(listing()));
+    screen.press("?");
+    screen
+});
+
+/// The delta of `agent:main:subagent:child-a` as its watcher sees it.
+fn delta(size: (u16, u16), changes: Changes) -> Screen {
+    let mut screen = delta_asked(size);
+    screen.answer(Ok(Reply::Changes(changes)));
+    screen
+}
+
+fn delta_asked(size: (u16, u16)) -> Screen {
+    let mut screen = team_at_main(size);
+    screen.press("<tab>/child-a<enter><enter>");
+    screen
+}
+
+fn exact() -> Changes {
+    let a = "agent:main:subagent:child-a";
+    let mut failed = event(1930, a, EventKind::RunFailed, 80 * SECOND);
+    failed.run = Some("run-17".into());
+    failed.actor = Some("agent:main:main".into());
+    Changes {
+        events: vec![
+            event(1914, a, EventKind::GoalChanged, 400 * SECOND),
+            failed,
+            event(1941, a, EventKind::GoalChanged, 41 * SECOND),
+        ],
+        truncated: false,
+        earliest: Sequence(1850),
+        history_gap: false,
+        version: Sequence(1941),
+    }
+}
+
+at_both_sizes!(delta_waiting, delta_asked);
+at_both_sizes!(delta_exact, |size| delta(size, exact()));
+at_both_sizes!(delta_gap, |size| {
+    delta(size, Changes { history_gap: true, earliest: Sequence(1914), ..exact() })
+});
+at_both_sizes!(delta_truncated, |size| delta(size, Changes { truncated: true, ..exact() }));
+at_both_sizes!(delta_second_page, |size| {
+    let mut screen = delta(size, Changes { truncated: true, ..exact() });
+    screen.press("n");
+    screen.answer(Ok(Reply::Changes(Changes {
+        events: vec![event(1950, "agent:main:subagent:child-a", EventKind::Compacted, 0)],
+        version: Sequence(1950),
+        ..exact()
+    })));
+    screen
+});
+at_both_sizes!(delta_nothing, |size| delta(size, Changes { events: Vec::new(), ..exact() }));
+at_both_sizes!(delta_ahead, |size| {
+    let mut screen = delta(size, exact());
+    screen.press("9999<enter>");
+    screen.answer(Ok(Reply::Changes(Changes { events: Vec::new(), ..exact() })));
+    screen
+});
+at_both_sizes!(delta_version_being_typed, |size| {
+    let mut screen = delta(size, exact());
+    screen.press("19");
+    screen
+});
+at_both_sizes!(delta_failed, |size| {
+    let mut screen = delta_asked(size);
+    screen.answer(Err(
+        "reading agent:main:subagent:child-a failed: the database is locked; try again".into(),
+    ));
+    screen
+});
+at_both_sizes!(delta_to_acknowledge, |size| {
+    let mut screen = Screen::of(size, World::team_with_a_notice_for_the_operator().build());
+    screen.press("/refactor<enter><enter>");
+    let api = "agent:main:claude:7f3a1c2e-5b0d-4e1f-9a77-0c2d4e6f8a10";
+    screen.answer(Ok(Reply::Changes(Changes {
+        events: vec![event(1942, api, EventKind::HumanDirectMessage, 12 * SECOND)],
+        version: Sequence(1942),
+        ..exact()
+    })));
+    screen
+});
+
+/// The adopt view with this answer.
+fn adopt(size: (u16, u16), result: Result<Listing, String>) -> Screen {
+    let mut screen = team(size);
+    screen.press("a");
+    screen.answer(result.map(Reply::Catalog));
+    screen
+}
+
+at_both_sizes!(adopt_loading, |size| {
+    let mut screen = team(size);
+    screen.press("a");
+    screen
+});
+at_both_sizes!(adopt_empty, |size| adopt(size, Ok(Listing::default())));
+at_both_sizes!(adopt_full, |size| adopt(size, Ok(listing())));
+at_both_sizes!(adopt_failed, |size| {
+    adopt(
+        size,
+        Err("listing /home/someone/.claude failed: permission denied; check its mode".into()),
+    )
+});
+at_both_sizes!(adopt_filtered, |size| {
+    let mut screen = adopt(size, Ok(listing()));
+    screen.press("/flaky");
+    screen
+});
+at_both_sizes!(adopted, |size| {
+    let mut screen = adopt(size, Ok(listing()));
+    screen.press("<enter>");
+    screen.answer(Ok(Reply::Adopted(
+        "agent:main:claude:3d2c1b0a-0000-4000-8000-000000000001".into(),
+    )));
+    screen
+});
+
+#[test]
+fn too_small() {
+    for (size, name) in [((30, 8), "too_small_30x8"), ((10, 2), "too_small_10x2")] {
+        insta::assert_snapshot!(name, team(size).text());
+    }
+}
+
+#[test]
+fn smallest() {
+    insta::assert_snapshot!("smallest_40x10", team((40, 10)).text());
+}
+
+#[test]
+fn medium() {
+    insta::assert_snapshot!("medium_120x35", team_at_main((120, 35)).text());
+}
+
+#[test]
+fn help_tells_the_keys_that_are_in_force() {
+    let keys = [("watch".to_owned(), vec!["ctrl-w".to_owned()])];
+    let model = Model::new(Setup {
+        theme: Theme::dark(),
+        keymap: Keymap::new(&keys.into()).unwrap(),
+        title: Some("demo".into()),
+        bell: false,
+        zone: TimeZone::UTC,
+        now: NOW,
+    });
+    let mut screen = Screen { model, size: LARGE, asked: Vec::new() };
+    screen.send(Message::Resize(LARGE.0, LARGE.1));
+    screen.send(Message::Snapshot(World::team().build()));
+    assert!(screen.text().contains("Ctrl-w watch"));
+    screen.press("?");
+    assert!(screen.text().contains("Ctrl-w        watch this session as yourself"));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever comes in, in whatever order and on whatever size, the screen draws it.
+    #[test]
+    fn nothing_that_comes_in_breaks_the_screen(
+        steps in proptest::collection::vec(anything::step(), 1..40),
+        width in 1_u16..=250,
+        height in 1_u16..=80,
+    ) {
+        let mut screen = Screen::new((width, height), Theme::dark());
+        for step in steps {
+            match step {
+                anything::Step::Send(message) => screen.send(*message),
+                anything::Step::Answer(result) => {
+                    if let Some((ticket, _)) = screen.asked.pop() {
+                        screen.send(Message::Answer(ticket, *result));
+                    }
+                }
+                // The frame may be of another size than the model has heard of.
+                anything::Step::Size(width, height) => screen.size = (width, height),
+            }
+            let _ = screen.buffer();
+        }
+    }
+}

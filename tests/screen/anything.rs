@@ -1,0 +1,340 @@
+//! Generators of whatever may reach the screen, hostile and absurd things included.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+use tidings::engine::live::Reply;
+use tidings::engine::snapshot::{
+    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot,
+    WakeState, WatchRow,
+};
+use tidings::event::{ActorType, Changes, Event, EventKind, Sequence};
+use tidings::session_key::AgentId;
+use tidings::ui::message::{Message, Ticket, Timer};
+use tidings::upstream::{CatalogEntry, Listing};
+use tidings::watch::{Condition, Cursor, Provenance};
+
+use crate::world::NOW;
+
+/// One thing that happens to the screen.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Send(Box<Message>),
+    /// An answer to what was asked last.
+    Answer(Box<Result<Reply, String>>),
+    /// The terminal is drawn at this size from now on.
+    Size(u16, u16),
+}
+
+pub(crate) fn step() -> impl Strategy<Value = Step> {
+    let send = |message| Step::Send(Box::new(message));
+    prop_oneof![
+        8 => key().prop_map(move |event| send(Message::Key(event))),
+        3 => snapshot().prop_map(move |all| send(Message::Snapshot(Arc::new(all)))),
+        3 => reply().prop_map(|result| Step::Answer(Box::new(result))),
+        2 => (1_u16..=250, 1_u16..=80).prop_map(|(width, height)| Step::Size(width, height)),
+        2 => (0_u16..=250, 0_u16..=80).prop_map(move |(w, h)| send(Message::Resize(w, h))),
+        1 => time().prop_map(move |now| send(Message::Tick(now))),
+        1 => text().prop_map(move |text| send(Message::Paste(text))),
+        1 => text().prop_map(move |text| send(Message::Trouble(text))),
+        1 => (0_u64..20).prop_map(move |n| send(Message::Timer(Timer::Toast(n)))),
+        1 => (0_u64..20).prop_map(move |n| send(Message::Timer(Timer::Flash(n)))),
+        1 => (0_u64..20).prop_map(move |n| send(Message::Answer(Ticket(n), Err("late".into())))),
+        1 => Just(send(Message::EngineGone)),
+    ]
+}
+
+fn key() -> impl Strategy<Value = KeyEvent> {
+    let named = select(vec![
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Backspace,
+        KeyCode::Delete,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Home,
+        KeyCode::End,
+    ]);
+    let bound = select("hjklgGwatfoypnrv[]/!? 019".chars().collect::<Vec<_>>());
+    let plain = prop_oneof![
+        4 => bound.prop_map(KeyCode::Char),
+        4 => named,
+        1 => any::<char>().prop_map(KeyCode::Char),
+    ];
+    let modifiers = prop_oneof![
+        8 => Just(KeyModifiers::NONE),
+        1 => Just(KeyModifiers::CONTROL),
+        1 => Just(KeyModifiers::ALT),
+    ];
+    (plain, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let evil = select(vec![
+        "\u{1b}[2J",
+        "\n\r\t",
+        "\u{202e}\u{200b}",
+        "日本語👩\u{200d}👩",
+        "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+        "\u{301}",
+        "ｶﾞﾊﾟ",
+        "❤\u{fe0f}",
+        "",
+    ]);
+    prop_oneof![
+        3 => "[a-z:]{0,60}",
+        2 => vec(any::<char>(), 0..80).prop_map(String::from_iter),
+        2 => vec(evil, 0..12).prop_map(|parts| parts.concat()),
+    ]
+}
+
+/// Few keys, so that parents, watches and events meet sessions that exist; one is a circle waiting to happen.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => (0_u8..8).prop_map(|n| format!("agent:main:s{n}")),
+        1 => Just("agent:operator:main".to_owned()),
+        1 => Just("agent:main:claude:7f3a1c2e-5b0d-4e1f-9a77-0c2d4e6f8a10".to_owned()),
+        1 => text(),
+    ]
+}
+
+fn time() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        6 => (-100_000_000_000_i64..100_000_000_000).prop_map(|off| NOW + off),
+        1 => any::<i64>(),
+    ]
+}
+
+fn number() -> impl Strategy<Value = Sequence> {
+    prop_oneof![6 => 0_i64..3000, 1 => any::<i64>()].prop_map(Sequence)
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let kind = prop_oneof![
+        8 => select(EventKind::KNOWN.to_vec()),
+        1 => text().prop_map(EventKind::Other),
+    ];
+    let actor = prop_oneof![
+        4 => select(vec![ActorType::Human, ActorType::Agent, ActorType::System]),
+        1 => text().prop_map(ActorType::Other),
+    ];
+    let payload = text().prop_map(|text| json!({"a": [text, null, 1], "b": {}}));
+    (
+        (number(), name(), kind, actor),
+        (text(), proptest::option::of(text()), time(), proptest::option::of(payload)),
+    )
+        .prop_map(
+            |((sequence, session, kind, actor_type), (summary, actor, occurred_at, payload))| {
+                Event {
+                    sequence,
+                    session: session.as_str().into(),
+                    session_id: actor.clone(),
+                    agent: AgentId::main(),
+                    kind,
+                    actor_type,
+                    run: actor.clone(),
+                    actor,
+                    occurred_at,
+                    summary,
+                    payload,
+                }
+            },
+        )
+}
+
+fn link() -> impl Strategy<Value = LinkRow> {
+    let outcome = prop_oneof![
+        select(vec!["quiet", "activity", "missing", "blocked", "unknown"]).prop_map(str::to_owned),
+        text(),
+    ];
+    (outcome, text(), any::<u8>(), any::<Option<u64>>(), time()).prop_map(
+        |(outcome, detail, missing_streak, offset, at)| LinkRow {
+            catalog: detail.clone(),
+            host: String::new(),
+            thread: String::new(),
+            kind: String::new(),
+            path: None,
+            offset,
+            outcome,
+            detail: Some(detail),
+            outcome_at: Some(at),
+            missing_streak,
+            scanned_at: None,
+            created_at: at,
+        },
+    )
+}
+
+fn session() -> impl Strategy<Value = SessionRow> {
+    (
+        (name(), proptest::option::of(name()), proptest::option::of(text())),
+        (proptest::option::of(number()), proptest::option::of(event()), any::<[u16; 12]>()),
+        (0_usize..5, any::<usize>(), any::<bool>()),
+        (proptest::option::of(time()), proptest::option::of(link()), select(vec!["main", "ops"])),
+    )
+        .prop_map(|(who, what, counts, more)| SessionRow {
+            key: who.0.as_str().into(),
+            agent: AgentId::verbatim(more.2),
+            parent: who.1.map(|key| key.as_str().into()),
+            harness: who.2.clone(),
+            title: who.2,
+            version: what.0,
+            pruned: what.0.unwrap_or_default(),
+            last_event: what.1,
+            activity: what.2,
+            watchers: counts.0,
+            watching: counts.0,
+            pending_notices: counts.1,
+            messages: counts.0,
+            has_goal: counts.2,
+            last_turn_at: more.0,
+            ended_at: more.0.filter(|_| counts.2),
+            upstream: more.1,
+        })
+}
+
+fn watch() -> impl Strategy<Value = WatchRow> {
+    let wake = prop_oneof![
+        Just(WakeState::NotDue),
+        Just(WakeState::Never),
+        time().prop_map(WakeState::Coalescing),
+        time().prop_map(WakeState::Fired),
+        (time(), text()).prop_map(|(at, why)| WakeState::Skipped(at, why)),
+    ];
+    (
+        (name(), name(), any::<bool>()),
+        (number(), number(), number(), number()),
+        (select(Condition::ALL.to_vec()), text(), proptest::option::of(time()), wake, time()),
+    )
+        .prop_map(
+            |((watcher, target, is_ambient), marks, (condition, because, since, wake, at))| {
+                let cursor = Cursor {
+                    watcher: watcher.as_str().into(),
+                    target: target.as_str().into(),
+                    seen: marks.0,
+                    notified: marks.1,
+                    material: marks.2,
+                    provenance: if is_ambient {
+                        Provenance::AmbientGroup
+                    } else {
+                        Provenance::Explicit
+                    },
+                    updated_at: at,
+                };
+                WatchRow {
+                    state: cursor.state(),
+                    cursor,
+                    head: marks.3,
+                    condition,
+                    because,
+                    pending_since: since,
+                    wake,
+                    expires_at: at,
+                }
+            },
+        )
+}
+
+fn snapshot() -> impl Strategy<Value = Snapshot> {
+    let events = vec((event(), any::<[u16; 3]>()), 0..12).prop_map(|rows| {
+        rows.into_iter()
+            .map(|(event, [notified, coalesced, suppressed])| EventRow {
+                event,
+                notified: notified.into(),
+                coalesced: coalesced.into(),
+                suppressed: suppressed.into(),
+            })
+            .collect::<Vec<_>>()
+    });
+    // A notice may name a watch that is not there.
+    let notices = vec((0_usize..14, text(), any::<Option<bool>>()), 0..8).prop_map(|rows| {
+        rows.into_iter()
+            .map(|(watch, text, queued)| NoticeRow { watch, text, queued })
+            .collect::<Vec<_>>()
+    });
+    let role = select(vec![
+        Role::Visitor,
+        Role::Owner,
+        Role::Viewer { owner: None },
+        Role::Viewer { owner: Some(u32::MAX) },
+    ]);
+    let pulse = (proptest::option::of(time()), proptest::option::of(time()), any::<bool>())
+        .prop_map(|(last_tick_at, next_tick_at, overdue)| Pulse {
+            last_tick_at,
+            took: None,
+            next_tick_at,
+            links: 3,
+            overdue,
+        });
+    let problems = vec((time(), text()), 0..3).prop_map(|rows| {
+        rows.into_iter().map(|(at, message)| Problem { at, message }).collect::<Vec<_>>()
+    });
+    let journal = (any::<u64>(), proptest::option::of(number()), 0_u64..3).prop_map(
+        |(rows, max, append_failures)| JournalRow { rows, min: max, max, append_failures },
+    );
+    (
+        (any::<u64>(), time(), role, journal, pulse, problems),
+        (vec(session(), 0..10), vec(watch(), 0..12), notices, events),
+    )
+        .prop_map(|((revision, at, role, journal, pulse, problems), rows)| Snapshot {
+            revision,
+            at,
+            role,
+            journal,
+            sessions: rows.0,
+            watches: rows.1,
+            notices: rows.2,
+            events: rows.3,
+            pulse,
+            problems,
+        })
+}
+
+fn listing() -> impl Strategy<Value = Listing> {
+    let entry =
+        (text(), text(), time(), any::<u64>()).prop_map(|(thread, title, modified_at, size)| {
+            CatalogEntry {
+                catalog: "claude".into(),
+                path: thread.clone().into(),
+                thread,
+                project: Some(title.clone()),
+                title: Some(title),
+                version: None,
+                modified_at,
+                size,
+            }
+        });
+    let skipped = vec((text(), text()), 0..5).prop_map(|rows| {
+        rows.into_iter().map(|(path, why)| (path.into(), why)).collect::<Vec<_>>()
+    });
+    (vec(entry, 0..10), skipped).prop_map(|(entries, skipped)| Listing { entries, skipped })
+}
+
+fn reply() -> impl Strategy<Value = Result<Reply, String>> {
+    let changes = (vec(event(), 0..20), any::<bool>(), any::<bool>(), number(), number()).prop_map(
+        |(events, truncated, history_gap, earliest, version)| Changes {
+            events,
+            truncated,
+            earliest,
+            history_gap,
+            version,
+        },
+    );
+    prop_oneof![
+        3 => changes.prop_map(|changes| Ok(Reply::Changes(changes))),
+        2 => listing().prop_map(|listing| Ok(Reply::Catalog(listing))),
+        1 => name().prop_map(|key| Ok(Reply::Adopted(key.as_str().into()))),
+        1 => text().prop_map(|text| Ok(Reply::Done(text))),
+        1 => text().prop_map(Err),
+    ]
+}
