@@ -44,6 +44,8 @@ pub struct Upstream {
     pub max_row_bytes: u64,
     /// Claude Code's config folder, in place of `CLAUDE_CONFIG_DIR`; `~/` at its beginning means the home folder.
     pub claude_config_dir: Option<PathBuf>,
+    /// Whether file events make the monitor look at once at what was written, between its ticks.
+    pub file_events: bool,
 }
 
 /// The table `notices`.
@@ -110,7 +112,7 @@ pub enum Theme {
 
 impl Default for Upstream {
     fn default() -> Self {
-        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None }
+        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None, file_events: true }
     }
 }
 
@@ -274,7 +276,7 @@ mod tests {
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
-            upstream: Upstream { max_row_bytes: _, claude_config_dir: _ },
+            upstream: Upstream { max_row_bytes: _, claude_config_dir: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:
@@ -283,7 +285,7 @@ mod tests {
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 13, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 14, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]

@@ -133,6 +133,7 @@ impl Context {
             providers: self.providers(),
             wake_command: self.config.wake.command.clone(),
             screen,
+            file_events: self.config.upstream.file_events,
             schedule: Schedule::default(),
         }
     }

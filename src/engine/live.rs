@@ -36,6 +36,8 @@ pub struct LiveOptions {
     pub wake_command: Vec<String>,
     /// Whether a person sees the notices: then the operator's wake is the notice on the screen.
     pub screen: bool,
+    /// Whether file events make the monitor look at once at what was touched, between its ticks.
+    pub file_events: bool,
     /// When the monitor ticks.
     pub schedule: Schedule,
 }

@@ -12,6 +12,7 @@
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | `file_events` | which folders are listened to for which links |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
@@ -20,6 +21,7 @@ pub mod commands;
 pub mod condition;
 mod error;
 pub mod feed;
+mod file_events;
 pub mod live;
 pub mod lock;
 pub mod monitor;
