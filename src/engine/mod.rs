@@ -94,6 +94,8 @@ pub struct Engine {
     /// What the ledger tells about pairs, up to the last picture.
     histories: PairHistories,
     append_failures: u64,
+    /// Whether failures of this process wait to be taken into the ledger.
+    failures_wait: bool,
 }
 
 impl Engine {
@@ -118,6 +120,7 @@ impl Engine {
             quiet: Vec::new(),
             histories: PairHistories::default(),
             append_failures: 0,
+            failures_wait: false,
         };
         engine.keep_in_step()?;
         engine.asked.clear();

@@ -4,6 +4,7 @@
 //! [`probe_all`](super::probing::probe_all) asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -135,10 +136,10 @@ impl Engine {
                 ActorType::Human,
             )
         };
-        let settled = self
-            .journal
-            .settle_read(&settlement, event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_read(&settlement, event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::HumanDirectMessage, error, tried);
+        })?;
         match settled {
             Settled::Moved(appended) => {
                 self.deliver(&appended.notices);
@@ -191,10 +192,10 @@ impl Engine {
                 ActorType::System,
             )
         };
-        let settled = self
-            .journal
-            .settle_missing(link, &event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_missing(link, &event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::UpstreamMissing, error, tried);
+        })?;
         let Settled::Missing(streak, appended) = settled else {
             return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
         };

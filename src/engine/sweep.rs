@@ -27,6 +27,9 @@ impl Engine {
         for cursor in &swept {
             self.deliver_cursor(cursor);
         }
+        if let Err(error) = self.journal.absorb_failures() {
+            tracing::warn!(%error, "append failures were not taken into the ledger; the next sweep tries again");
+        }
         self.prune_now()?;
         self.keep_in_step()?;
         Ok(Swept { requeued: swept.len(), passed_over })

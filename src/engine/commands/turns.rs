@@ -6,7 +6,9 @@ use crate::engine::notices::{self, Language};
 use crate::engine::queue::Line;
 use crate::engine::{Engine, EngineError};
 use crate::event::{ActorType, Sequence};
+use crate::journal::cursors::Acknowledged;
 use crate::journal::inbox::Taken;
+use crate::journal::ledger::{Entry, NOT_ACKNOWLEDGED, Step};
 use crate::journal::sessions::SessionFacts;
 use crate::session_key::SessionKey;
 use crate::upstream::echo::{OWN_TEXTS, TextHash};
@@ -122,8 +124,40 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let lines = self.queues.take(watcher, only);
         let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
-        let acknowledged = self.acknowledge(watcher, &targets)?;
-        Ok(Drained { lines, ..acknowledged })
+        let now = self.now();
+        let acknowledged = self.journal.drain(watcher, &targets, now)?;
+        Ok(Drained { lines, ..self.acknowledged(acknowledged) })
+    }
+
+    /// Takes the queue of `watcher` and acknowledges nothing: what a turn does that shows its lines to nobody.
+    pub fn take_lines(&mut self, watcher: &SessionKey) -> Result<Vec<Line>, EngineError> {
+        let lines = self.queues.take(watcher, None);
+        let entries: Vec<_> = lines
+            .iter()
+            .filter_map(Line::target)
+            .map(|target| Entry::pair(Step::Drained, watcher, &target).note(NOT_ACKNOWLEDGED))
+            .collect();
+        let now = self.now();
+        self.journal.write_ledger(&entries, now)?;
+        Ok(lines)
+    }
+
+    /// Queues a line that is no notice. Returns whether it was added.
+    pub fn enqueue_other(
+        &mut self,
+        session: &SessionKey,
+        text: &str,
+        context: Option<&str>,
+    ) -> Result<bool, EngineError> {
+        let evicted = self.queues.evicted(session);
+        let added = self.queues.add_other(session, text, context);
+        if self.queues.evicted(session) > evicted {
+            let entry =
+                Entry::watcher(Step::Evicted, session).note("the oldest line that is no notice");
+            let now = self.now();
+            self.journal.write_ledger(&[entry], now)?;
+        }
+        Ok(added)
     }
 
     /// Acknowledges the open notices of `watcher` on `targets`, each once, whatever the queue holds.
@@ -134,6 +168,11 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
+        Ok(self.acknowledged(acknowledged))
+    }
+
+    /// Queues the follow-ups of what was acknowledged.
+    fn acknowledged(&mut self, acknowledged: Vec<Acknowledged>) -> Drained {
         let mut drained = Drained::default();
         for ack in acknowledged {
             if ack.follow_up {
@@ -143,7 +182,7 @@ impl Engine {
             drained.acknowledged.push(ack.cursor.target);
         }
         self.stay_in_step();
-        Ok(drained)
+        drained
     }
 
     /// The operator has read a session's changes up to `shown`.
