@@ -115,6 +115,24 @@ fn a_notice_that_one_process_records_is_drained_by_another() {
     assert_eq!(Process::start(test, "drain", &database).finish(), ["0 0"], "it is drained once");
 }
 
+#[test]
+fn a_follow_up_that_another_process_opens_asks_for_its_wake_here() {
+    let test = "a_follow_up_that_another_process_opens_asks_for_its_wake_here";
+    if let Some((_, database)) = part() {
+        let turn = open(&database).turn(&address(W)).unwrap();
+        return report(&turn.follow_ups.len().to_string());
+    }
+    let (_folder, database, mut engine) = watched(&[W]);
+    for _ in 0..2 {
+        engine.record(&human_turn(T), Gate::Open).unwrap();
+    }
+    engine.take_asked();
+    let mut owner = Polling::new(engine);
+    assert_eq!(Process::start(test, "turn", &database).finish(), ["1"]);
+    owner.until(|engine| (lines(engine, W) == [notice(T, 1)]).then_some(()));
+    assert_eq!(owner.engine.take_asked().len(), 1);
+}
+
 /// Drains both watchers until told to finish and nothing is open, and reports the window of each acknowledgement: the last
 /// seen that the notice named, and the one after.
 fn drain_windows(database: &Path) {

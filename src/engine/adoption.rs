@@ -48,9 +48,8 @@ impl Engine {
             session_id: Some(entry.thread.clone()),
             ..SessionFacts::default()
         };
-        let adopted = self.journal.link(&session, &agent)?.is_none();
         self.journal.register_session(&session, &agent, &facts, now)?;
-        self.journal.put_link(
+        let adopted = self.journal.put_link(
             &NewLink {
                 session: session.clone(),
                 agent: agent.clone(),

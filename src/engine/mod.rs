@@ -14,6 +14,7 @@
 //! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
 //! | [`attached`] | another system's state database, looked at live |
+//! | [`explain`] | why a watcher was, or was not, told |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
@@ -22,6 +23,7 @@ pub mod attached;
 pub mod commands;
 pub mod condition;
 mod error;
+pub mod explain;
 pub mod feed;
 pub mod live;
 pub mod lock;
@@ -85,7 +87,7 @@ pub struct Engine {
     queues: Queues,
     /// Wake requests since they were last taken, in order.
     asked: Vec<Asked>,
-    /// The newest material event of each pending pair whose notice was delivered here.
+    /// Where each pending pair stood when its notice was last delivered here.
     delivered: sweep::Delivered,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,

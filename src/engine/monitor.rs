@@ -1,7 +1,7 @@
 //! The upstream monitor: one tick probes every watched link and settles what was found (`upstream.md` 2).
 //!
 //! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
-//! [`probe_all`](super::probing::probe_all) asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
+//! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,6 +41,7 @@ pub struct LinkOutcome {
 impl Engine {
     /// Lists the probes of a tick, and the outcome of links that can't be probed because two agents hold their key.
     pub fn begin_tick(&mut self) -> Result<(Vec<Probe>, Vec<LinkOutcome>), EngineError> {
+        self.journal.clear_unwatched_streaks()?;
         let (links, ambiguous) = self.journal.watched_links()?;
         let now = self.now();
         let mut outcomes = Vec::new();
@@ -49,10 +50,17 @@ impl Engine {
             self.journal.write_outcome(link, "ambiguous", Some(detail), true, now)?;
             outcomes.push(outcome(link, "ambiguous", 0, Some(detail.into())));
         }
-        let probes = links
-            .into_iter()
-            .map(|link| self.probe_of(link))
-            .collect::<Result<_, EngineError>>()?;
+        let mut probes = Vec::with_capacity(links.len());
+        for link in links {
+            match self.probe_of(link.clone()) {
+                Ok(probe) => probes.push(probe),
+                Err(error) => {
+                    tracing::warn!(%error, session = %link.session, "an upstream link was skipped");
+                    let detail = format!("not probed, it is tried again: {error}");
+                    outcomes.push(outcome(&link, "unknown", 0, Some(detail)));
+                }
+            }
+        }
         Ok((probes, outcomes))
     }
 
@@ -104,6 +112,9 @@ impl Engine {
     ) -> Result<(LinkOutcome, Option<Probe>), EngineError> {
         let link = &probe.link;
         let now = self.now();
+        if let Some(reason) = self.doubt(probe, window)? {
+            return Ok((outcome(link, "unknown", 0, Some(reason.into())), None));
+        }
         let word = match window {
             Window { turns, .. } if !turns.is_empty() => "activity",
             Window { replaced: Some(_), .. } => "replaced",
@@ -172,6 +183,16 @@ impl Engine {
                 Ok((outcome(link, "unknown", 0, Some(CHANGED.into())), None))
             }
         }
+    }
+
+    /// Why a window can't be settled, so that it has to be read again. A text that a turn put into the session during the scan
+    /// may be among the rows that were taken for a person's.
+    fn doubt(&self, probe: &Probe, window: &Window) -> Result<Option<&'static str>, EngineError> {
+        if window.dedupe_id.is_empty() && !window.turns.is_empty() {
+            return Ok(Some("the provider named no end of what it read; this is a fault of it"));
+        }
+        let own_texts = self.probe_of(probe.link.clone())?.own_texts;
+        Ok((own_texts != probe.own_texts).then_some(OWN_TEXTS_CHANGED))
     }
 
     fn settle_missing(&mut self, link: &UpstreamLink) -> Result<LinkOutcome, EngineError> {
@@ -278,6 +299,8 @@ impl Engine {
     }
 }
 
+const OWN_TEXTS_CHANGED: &str =
+    "the session took a turn during the scan; the next tick reads it again";
 const CHANGED: &str = "the link changed during the scan; the next tick reads the new one";
 
 fn outcome(

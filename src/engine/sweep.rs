@@ -1,13 +1,14 @@
 //! The restart sweep, and keeping the queues in step with the cursors (`engine.md` 4.8, `decisions.md` 9).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Discipline, Engine, EngineError};
 use crate::event::Sequence;
 use crate::session_key::SessionKey;
 
-/// The newest material event of each pending pair for which a wake was asked.
-pub(super) type Delivered = HashMap<(SessionKey, SessionKey), Sequence>;
+/// Last seen and newest material event of each pending pair for which a wake was asked. When either moves, a notice has opened
+/// or more has come, and a wake is owed again.
+pub(super) type Delivered = HashMap<(SessionKey, SessionKey), (Sequence, Sequence)>;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,8 +36,8 @@ impl Engine {
         Ok(Swept { requeued: swept.len(), passed_over })
     }
 
-    /// Makes the queues agree with the cursors, whoever moved them: exactly one line a pending cursor. A material event that
-    /// another process recorded asks for its wake here.
+    /// Makes the queues agree with the cursors, whoever moved them: exactly one line a pending cursor. A notice that another
+    /// process opened, or one that more has come to, asks for its wake here.
     pub fn keep_in_step(&mut self) -> Result<(), EngineError> {
         if self.discipline == Discipline::Loose {
             return Ok(());
@@ -48,13 +49,17 @@ impl Engine {
             .collect();
         self.queues.reconcile(&open);
         let before = std::mem::take(&mut self.delivered);
+        let mut asked: HashSet<_> = self.asked.iter().map(|asked| asked.watcher.clone()).collect();
         for cursor in pending {
             let pair = (cursor.watcher.clone(), cursor.target.clone());
-            let asked = self.asked.iter().any(|asked| asked.watcher == pair.0);
-            if before.get(&pair) != Some(&cursor.material) && !asked && !cursor.is_quiet() {
+            let marks = (cursor.seen, cursor.material);
+            if before.get(&pair) != Some(&marks)
+                && !cursor.is_quiet()
+                && asked.insert(cursor.watcher)
+            {
                 self.ask_wake(&pair.0, &pair.1);
             }
-            self.delivered.insert(pair, cursor.material);
+            self.delivered.insert(pair, marks);
         }
         Ok(())
     }

@@ -110,6 +110,19 @@ impl Reader {
         cursor_of(&self.connection, watcher, target)
     }
 
+    /// The cursors that `watcher` holds, and those on `target`.
+    pub fn cursors_around(
+        &self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+    ) -> Result<Vec<Cursor>, JournalError> {
+        cursors_where(
+            &self.connection,
+            "(watcher_session_key = ?1 OR target_session_key = ?2)",
+            [watcher.as_str(), target.as_str()],
+        )
+    }
+
     /// All cursors with an open notice, in the order in which they were made.
     pub fn pending_cursors(&self) -> Result<Vec<Cursor>, JournalError> {
         cursors_where(&self.connection, "material_sequence > last_seen_sequence", [])

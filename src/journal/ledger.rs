@@ -4,7 +4,7 @@
 //! which would make a burst cost a row a watcher: its row in the deliveries says for how many notices it did, and which
 //! those are follows from the entries around it.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::error::{JournalError, Tried};
 use super::rows;
@@ -290,6 +290,20 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<Written>, JournalError> {
         self.newest_entries("target_key = ?1 AND watcher_key IS NULL", &[target], limit)
+    }
+
+    /// The entry of an event that was not recorded because it collapsed into an earlier one, by the number that it consumed.
+    pub fn collapsed_at(&self, sequence: Sequence) -> Result<Option<Written>, JournalError> {
+        self.connection
+            .query_row(
+                "SELECT id, at, step, watcher_key, target_key, sequence, last_seen, notified, material, note FROM tidings_ledger \
+                 WHERE step = 'collapsed' AND sequence = ?1",
+                [sequence.0],
+                written,
+            )
+            .optional()
+            .map(Option::flatten)
+            .tried("read the ledger")
     }
 
     fn newest_entries(

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry};
 use super::rows;
-use super::upstream_links::write_state;
+use super::upstream_links::write_state_of_probed;
 use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::session_key::SessionKey;
@@ -124,7 +124,7 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let transaction = self.write()?;
         for link in quiet {
-            write_state(&transaction, link, "quiet", None, None, now)?;
+            write_state_of_probed(&transaction, link, "quiet", None, None, now)?;
         }
         transaction
             .execute(

@@ -90,14 +90,24 @@ impl Reader {
             })
             .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
             .tried("read the own texts of a session")?;
-        Ok(found.iter().flat_map(|forms| forms.as_chunks().0).copied().collect())
+        let mut hashes = Vec::new();
+        for forms in &found {
+            let (whole, rest) = forms.as_chunks();
+            if !rest.is_empty() {
+                return Err(JournalError::Refused(format!(
+                    "the own texts of {session} are damaged; a turn of it writes new ones"
+                )));
+            }
+            hashes.extend_from_slice(whole);
+        }
+        Ok(hashes)
     }
 }
 
 impl Journal {
-    /// Writes the link of an adopted session. The same source keeps its marker; another one starts at the given marker. Refs are
-    /// compared as values, so that the order of their fields means nothing.
-    pub fn put_link(&mut self, link: &NewLink, now: Millis) -> Result<(), JournalError> {
+    /// Writes the link of an adopted session; true when there was none. The same source keeps its marker; another one starts at
+    /// the given marker. Refs are compared as values, so that the order of their fields means nothing.
+    pub fn put_link(&mut self, link: &NewLink, now: Millis) -> Result<bool, JournalError> {
         let transaction = self.write()?;
         let stored = link_of(&transaction, &link.session, &link.agent)?;
         let same_source = stored.as_ref().is_some_and(|stored| {
@@ -106,6 +116,7 @@ impl Journal {
                 && stored.kind == link.kind
                 && stored.reference_json() == link.reference
         });
+        let is_new = stored.is_none();
         let text = |value: &Option<Value>| value.as_ref().map(Value::to_string);
         let (marker, scanned_at) = match &stored {
             Some(stored) if same_source => (stored.marker.clone(), stored.scanned_at),
@@ -136,7 +147,8 @@ impl Journal {
                 ],
             )
             .tried("write an upstream link")?;
-        transaction.commit().tried("write an upstream link")
+        transaction.commit().tried("write an upstream link")?;
+        Ok(is_new)
     }
 
     /// Moves a link's marker; false when there is no such link, or it was updated since `expected_updated_at`.
@@ -190,8 +202,14 @@ impl Journal {
         }
         let mut appended = Appended::default();
         if turns > 0 {
-            appended =
-                append_in(&transaction, &event(turns), Gate::Watched, run_end_notifies, now)?;
+            let mut event = event(turns);
+            appended = append_in(&transaction, &event, Gate::Watched, run_end_notifies, now)?;
+            if appended.deduped {
+                // The marker moves with the event, so these turns were never recorded: the key is that of an earlier file
+                // at the same place, which ended at the same byte.
+                event.dedupe = event.dedupe.map(|key| format!("{key}:{}", link.updated_at));
+                appended = append_in(&transaction, &event, Gate::Watched, run_end_notifies, now)?;
+            }
             if appended.is_shut_out() {
                 return Ok(Settled::Unwatched);
             }
@@ -237,8 +255,8 @@ impl Journal {
         Ok(Settled::Missing(streak, appended))
     }
 
-    /// Remembers an outcome that moves nothing. A source that was reached, if only to be unreadable, ends a streak of misses
-    /// when `ends_streak` says so.
+    /// Remembers an outcome that moves nothing, unless the link is no longer the one that was probed. A source that was reached,
+    /// if only to be unreadable, ends a streak of misses when `ends_streak` says so.
     pub fn write_outcome(
         &mut self,
         link: &UpstreamLink,
@@ -247,8 +265,32 @@ impl Journal {
         ends_streak: bool,
         now: Millis,
     ) -> Result<(), JournalError> {
-        let streak = if ends_streak { None } else { Some(streak(&self.connection, link)?) };
-        write_state(&self.connection, link, outcome, detail, streak, now)
+        let transaction = self.write()?;
+        let streak = if ends_streak { None } else { Some(streak(&transaction, link)?) };
+        write_state_of_probed(&transaction, link, outcome, detail, streak, now)?;
+        transaction.commit().tried("remember an upstream outcome")
+    }
+
+    /// Clears the streaks of misses of sources that nobody watches: they are not checked any more, so what comes later does not
+    /// follow on them.
+    pub fn clear_unwatched_streaks(&mut self) -> Result<(), JournalError> {
+        const UNWATCHED: &str = "missing_streak > 0 AND session_key NOT IN (SELECT target_session_key FROM session_watch_cursors)";
+        let any = self
+            .connection
+            .prepare_cached(&format!("SELECT 1 FROM tidings_link_states WHERE {UNWATCHED} LIMIT 1"))
+            .and_then(|mut statement| statement.exists([]))
+            .tried("look for streaks that nobody watches")?;
+        if any {
+            self.connection
+                .execute(
+                    &format!(
+                        "UPDATE tidings_link_states SET missing_streak = 0, streak_source = NULL WHERE {UNWATCHED}"
+                    ),
+                    [],
+                )
+                .tried("clear streaks that nobody watches")?;
+        }
+        Ok(())
     }
 
     /// Remembers what was put into a session at once, as the hashes of the forms in which it may come back; only the newest
@@ -391,8 +433,24 @@ fn clear_streak(transaction: &Transaction<'_>, link: &UpstreamLink) -> Result<()
         .tried("clear a missing streak")
 }
 
+/// Writes the outcome of a probe that moved nothing. A link that was deleted or changed during the probe is left alone: what
+/// was found is not about it.
+pub(super) fn write_state_of_probed(
+    transaction: &Transaction<'_>,
+    link: &UpstreamLink,
+    outcome: &str,
+    detail: Option<&str>,
+    streak: Option<u8>,
+    now: Millis,
+) -> Result<(), JournalError> {
+    if link_of(transaction, &link.session, &link.agent)?.as_ref() != Some(link) {
+        return Ok(());
+    }
+    write_state(transaction, link, outcome, detail, streak, now)
+}
+
 /// Writes an outcome; `streak` of misses, none when the source was reached.
-pub(super) fn write_state(
+fn write_state(
     connection: &Connection,
     link: &UpstreamLink,
     outcome: &str,

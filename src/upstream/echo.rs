@@ -1,6 +1,6 @@
 //! Own texts: what `tidings` itself put into a session, kept as hashes, so that its echo is not taken for a human turn.
 
-/// How many own texts of a session are remembered.
+/// How many own texts of a session are remembered, each with all forms in which it may come back.
 pub const OWN_TEXTS: usize = 10;
 
 /// A hash of a normalised own text.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tidings::clock::ManualClock;
-use tidings::engine::commands::{Address, DirectMessage};
+use tidings::engine::commands::Address;
+use tidings::engine::commands::DirectMessage;
 use tidings::engine::{Discipline, Engine, Settings};
 use tidings::event::{ActorType, Changes, EventKind, NewEvent, Sequence};
 use tidings::journal::append::{Appended, Gate};
@@ -160,9 +161,14 @@ impl World {
         self.engine = None;
     }
 
-    /// Opens the database again, as a new process does: memory and the prune clock are lost. No sweep.
-    pub(crate) fn start(&mut self) {
+    /// Opens the database again, as another process of ours does: memory is lost.
+    pub(crate) fn open(&mut self) {
         self.engine = Some(self.another());
+    }
+
+    /// Opens the database again, as a new process of the original does: the prune clock is lost too. No sweep.
+    pub(crate) fn start(&mut self) {
+        self.open();
         self.engine().journal_mut().forget_last_prune().unwrap();
     }
 

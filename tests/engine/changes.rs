@@ -4,7 +4,8 @@ use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::json;
 use tidings::clock::DAY;
-use tidings::engine::commands::{RunOutcome, public_payload};
+use tidings::engine::commands::RunOutcome;
+use tidings::engine::commands::public_payload;
 use tidings::engine::{Discipline, Engine, Settings};
 use tidings::event::{EventKind, NewEvent, Sequence};
 use tidings::script::Player;

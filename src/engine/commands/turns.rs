@@ -1,11 +1,11 @@
 //! Turns: what waits for a session, and what taking it acknowledges (`engine.md` 4.7, `decisions.md` 19, 20).
 
 use super::Address;
-use super::producers::DirectMessage;
 use crate::engine::notices::{self, Language};
 use crate::engine::queue::Line;
 use crate::engine::{Engine, EngineError};
-use crate::event::{ActorType, Sequence};
+use crate::event::{ActorType, EventKind, NewEvent, Sequence};
+use crate::journal::append::Gate;
 use crate::journal::cursors::Acknowledged;
 use crate::journal::inbox::Taken;
 use crate::journal::ledger::{Entry, NOT_ACKNOWLEDGED, Step};
@@ -47,7 +47,8 @@ pub struct Sent {
 }
 
 impl Engine {
-    /// Delivers a message to a session that is known, and watches it when asked. What the operator sends is a human turn.
+    /// Delivers a message to a session, and watches it when asked. What the operator sends is recorded as a human turn, also
+    /// when nobody watches yet.
     pub fn send(
         &mut self,
         from: &Address,
@@ -60,18 +61,18 @@ impl Engine {
         self.register(to, &SessionFacts::default())?;
         self.journal.send(&from.0, &to.0, text, now)?;
         if from.0 == SessionKey::operator() {
-            self.direct_message(DirectMessage {
-                session: to.0.clone(),
-                agent: to.1.clone(),
-                actor_type: ActorType::Human,
+            let event = NewEvent {
                 actor: Some(from.0.to_string()),
-                channel: "tidings".into(),
-                parent: self.journal.parent_of(&to.0)?,
-                run: None,
-                dedupe: None,
-                payload: None,
-                occurred_at: None,
-            })?;
+                summary: Some("human message via tidings".into()),
+                watchers: self.journal.parent_of(&to.0)?.into_iter().collect(),
+                ..NewEvent::new(
+                    to.0.clone(),
+                    to.1.clone(),
+                    EventKind::HumanDirectMessage,
+                    ActorType::Human,
+                )
+            };
+            self.record(&event, Gate::Open)?;
         }
         let watched =
             (watch && from.0 != to.0).then(|| match self.watch(&from.0, &to.0, Some(&to.1)) {

@@ -8,26 +8,30 @@ mod ticking;
 mod wake_up;
 
 use std::collections::VecDeque;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::feed::{Feed, FeedItem};
-use super::live::{Asked as Question, LiveOptions, Reply};
+use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
 use super::monitor::LinkOutcome;
 use super::probing::InFlight;
 use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
-use crate::clock::Millis;
+use crate::clock::{MINUTE, Millis};
 use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
 
 /// How often the loop looks for what other processes wrote and for what is due.
 const POLL: Duration = Duration::from_millis(150);
 /// How often a viewer tries to become the owner.
 const TRY_LOCK: Duration = Duration::from_secs(1);
+/// How often the loop makes sure that the file of the state database is still there.
+const LOOK_AT_FILE: Duration = Duration::from_secs(1);
 /// A picture is made anew this often although nothing was written, because conditions change with time.
 const REFRESH: Duration = Duration::from_secs(5);
 /// Problems that are kept for the screen.
@@ -67,6 +71,9 @@ pub(in crate::engine) struct Runner {
     next_tick_at: Millis,
     tried_lock: Instant,
     data_version: i64,
+    /// Which file the state database was when it was opened.
+    file: Option<(u64, u64)>,
+    looked_at_file: Instant,
     feed: Feed,
     feed_out: mpsc::Sender<(Millis, FeedItem)>,
     feed_dropped: u64,
@@ -102,6 +109,8 @@ impl Runner {
             started_at: now,
             next_tick_at: options.schedule.next_after(now, now),
             tried_lock: Instant::now(),
+            file: identity(&options.db),
+            looked_at_file: Instant::now(),
             feed,
             feed_out,
             feed_dropped: 0,
@@ -151,6 +160,10 @@ impl Runner {
 
     /// What is looked at regularly: the lock, other processes, the monitor, the wakes.
     fn poll(&mut self) {
+        if self.looked_at_file.elapsed() >= LOOK_AT_FILE {
+            self.looked_at_file = Instant::now();
+            self.look_at_file();
+        }
         if self.lock.is_none() && self.tried_lock.elapsed() >= TRY_LOCK {
             self.try_to_own();
         }
@@ -168,6 +181,12 @@ impl Runner {
         }
         let now = self.engine.now();
         if self.lock.is_some() {
+            let Schedule { first, period } = self.options.schedule;
+            if self.next_tick_at - now > first.max(period) {
+                // The clock was put back; waiting for it to come forward again would stop the monitor for as long.
+                self.started_at = now;
+                self.next_tick_at = self.options.schedule.next_after(now, now);
+            }
             if now >= self.next_tick_at {
                 self.next_tick_at = self.options.schedule.next_after(self.started_at, now);
                 self.begin_tick(None);
@@ -179,6 +198,21 @@ impl Runner {
         let patience = REFRESH.max(self.pictured_in() * 100);
         if self.pictured.elapsed() >= patience {
             self.dirty = true;
+        }
+    }
+
+    /// SQLite goes on with a file that was deleted or replaced under it, and everything written would be lost with it.
+    fn look_at_file(&mut self) {
+        let now = identity(&self.options.db);
+        let db = self.options.db.display();
+        if now.is_none() {
+            self.problem(format!(
+                "the state database {db} is gone; what happens from now on is lost: stop, put the file back and start again"
+            ));
+        } else if now != self.file {
+            self.problem(format!(
+                "another file lies at {db} than the one that was opened; what happens from now on is lost: stop and start again"
+            ));
         }
     }
 
@@ -198,8 +232,10 @@ impl Runner {
             return;
         }
         self.dirty = false;
-        let published = self.publish();
-        self.report("could not read the state", published);
+        if let Err(error) = self.publish() {
+            self.problem(format!("could not read the state: {error}"));
+            self.publish_problems();
+        }
         self.forward_feed();
     }
 
@@ -217,17 +253,31 @@ impl Runner {
         Ok(())
     }
 
+    /// Shows the problems beside the last picture that could be made.
+    fn publish_problems(&mut self) {
+        self.revision += 1;
+        let mut snapshot = Snapshot::clone(&self.snapshots.borrow());
+        snapshot.revision = self.revision;
+        snapshot.role = self.role.clone();
+        snapshot.problems = self.problems.iter().cloned().collect();
+        self.snapshots.send_replace(Arc::new(snapshot));
+    }
+
+    /// Forwards everything that is new, however much another process wrote at once.
     fn forward_feed(&mut self) {
-        if self.feed_out.is_closed() {
-            return;
-        }
-        match self.engine.read_feed(&mut self.feed) {
-            Ok(items) => {
-                for item in items {
-                    self.tell(item);
+        while !self.feed_out.is_closed() {
+            match self.engine.read_feed(&mut self.feed) {
+                Ok(items) if items.is_empty() => return,
+                Ok(items) => {
+                    for item in items {
+                        self.tell(item);
+                    }
+                }
+                Err(error) => {
+                    self.problem(format!("could not read what happened: {error}"));
+                    return;
                 }
             }
-            Err(error) => self.problem(format!("could not read what happened: {error}")),
         }
     }
 
@@ -248,13 +298,18 @@ impl Runner {
         }
     }
 
+    /// Tells a failure. One that goes on is told once in a while, not at each look.
     fn problem(&mut self, message: String) {
-        tracing::warn!("{message}");
-        if self.problems.back().is_some_and(|last| last.message == message) {
+        let now = self.engine.now();
+        let is_last = self.problems.back().is_some_and(|last| last.message == message);
+        if is_last
+            || self.problems.iter().any(|known| known.message == message && now - known.at < MINUTE)
+        {
             return;
         }
+        tracing::warn!("{message}");
         self.tell(FeedItem::Error(message.clone()));
-        self.problems.push_back(Problem { at: self.engine.now(), message });
+        self.problems.push_back(Problem { at: now, message });
         if self.problems.len() > PROBLEMS {
             self.problems.pop_front();
         }
@@ -331,4 +386,9 @@ impl Runner {
             }
         }
     }
+}
+
+/// Device and number of the file at `path`; `None` when there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
 }

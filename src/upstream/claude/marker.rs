@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::place::Stat;
-use super::reader::{Source, head};
+use super::reader::{Source, head, slice};
 use crate::clock::Millis;
 
-/// How many of the bytes that were read are hashed.
+/// How many of the bytes that were read are hashed, at their beginning and at their end.
 const PREFIX: u64 = 4_096;
 
 /// The greatest integer that every program which reads the store holds exactly.
@@ -43,6 +43,10 @@ pub struct FileIdentity {
     pub prefix_bytes: u64,
     /// BLAKE3 of these bytes, in hexadecimal.
     pub prefix_hash: String,
+    /// BLAKE3 of as many bytes before the offset; `None` when the first hash covers them, and in older markers. Tells a file
+    /// that was cut and grew again behind its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail_hash: Option<String>,
     /// When it was last changed, in milliseconds since the epoch, as of the last read.
     pub modified: Millis,
 }
@@ -79,6 +83,7 @@ impl Marker {
             inode: stat.inode,
             prefix_bytes: prefix.len() as u64,
             prefix_hash: blake3::hash(&prefix).to_hex().to_string(),
+            tail_hash: tail_hash(source, offset)?,
             modified: stat.modified,
         };
         Ok(Self { offset, file: Some(file), reread })
@@ -113,9 +118,19 @@ impl Marker {
         }
         let Some(file) = &self.file else { return Ok(None) };
         let prefix = head(source, file.prefix_bytes.min(PREFIX))?;
-        let is_same = blake3::hash(&prefix).to_hex().as_str() == file.prefix_hash;
+        let is_same = blake3::hash(&prefix).to_hex().as_str() == file.prefix_hash
+            && (file.tail_hash.is_none() || tail_hash(source, self.offset)? == file.tail_hash);
         Ok((!is_same).then_some("rewritten"))
     }
+}
+
+/// The hash of the last bytes before `offset`; `None` when the hash of the first bytes covers them.
+fn tail_hash(source: &impl Source, offset: u64) -> std::io::Result<Option<String>> {
+    if offset <= PREFIX {
+        return Ok(None);
+    }
+    let tail = slice(source, offset - PREFIX, PREFIX)?;
+    Ok(Some(blake3::hash(&tail).to_hex().to_string()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,86 @@
+//! Own texts and their echo: cases 84 to 88, as far as they concern texts that were put into a session by a turn.
+
+use tidings::session_key::SessionKey;
+
+use crate::support::{Bench, NONE, address, append, prompt, watcher};
+
+/// Another session says something, and a turn of `session` takes it; what the turn prints.
+fn say(bench: &mut Bench, session: &SessionKey, text: &str) -> Vec<String> {
+    bench.engine.send(&address(&watcher()), &address(session), text, false).unwrap();
+    bench.engine.turn(&address(session)).unwrap().lines
+}
+
+#[test]
+fn case_84_a_message_that_a_turn_took_is_an_echo_alone_and_as_it_was_printed() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    let lines = say(&mut bench, &session, "please look at the build");
+    append(&path, prompt("1", 1_000, "please look  at\nthe build"));
+    append(&path, prompt("2", 2_000, &lines.join("\n")));
+    let outcome = bench.tick_one();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("echo", 0));
+    assert!(outcome.detail.unwrap().starts_with("2 own texts"));
+    append(&path, prompt("3", 3_000, "Please look at the build"));
+    assert_eq!(bench.tick_one().human_turns, 1, "case matters");
+    assert_eq!(bench.turns(&session), [1]);
+}
+
+#[test]
+fn case_85_a_text_that_no_turn_took_is_no_own_text() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", &prompt("0", -1, "typed before"));
+    let to = address(&session);
+    bench.engine.send(&address(&watcher()), &to, "still waits", false).unwrap();
+    append(&path, prompt("1", 1_000, "typed before") + &prompt("2", 2_000, "still waits"));
+    assert_eq!(bench.tick_one().human_turns, 2);
+}
+
+#[test]
+fn case_86_the_newest_ten_are_echoes_and_the_eleventh_is_a_persons() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    for number in 1..=12 {
+        say(&mut bench, &session, &format!("message number {number}"));
+    }
+    let mut found = Vec::new();
+    for number in 1..=12 {
+        append(&path, prompt(&number.to_string(), number, &format!("message number {number}")));
+        found.push(bench.tick_one().human_turns);
+    }
+    assert_eq!(found, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bench.turns(&session), [1, 1]);
+}
+
+#[test]
+fn case_88_another_prompt_right_after_an_own_text_counts() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    say(&mut bench, &session, "ours");
+    append(&path, prompt("1", 1_000, "ours") + &prompt("2", 6_000, "typed 5 s later"));
+    let outcome = bench.tick_one();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    assert!(outcome.detail.unwrap().contains("1 own texts"));
+    assert_eq!(bench.turns(&session), [1]);
+}
+
+#[test]
+fn own_texts_of_one_session_are_nobody_elses() {
+    let mut bench = Bench::new();
+    let (_, one) = bench.transcript("one", "");
+    let (path, two) = bench.transcript("two", "");
+    say(&mut bench, &one, "ours");
+    append(&path, prompt("1", 1_000, "ours"));
+    bench.tick();
+    assert_eq!((bench.turns(&one), bench.turns(&two)), (vec![], vec![1]));
+}
+
+#[test]
+fn own_texts_survive_a_restart() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    say(&mut bench, &session, "ours");
+    bench.restart();
+    append(&path, prompt("1", 1_000, "ours"));
+    assert_eq!(bench.tick_one().outcome, "echo");
+    assert_eq!(bench.turns(&session), NONE);
+}

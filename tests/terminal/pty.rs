@@ -1,0 +1,142 @@
+//! A program in a terminal of its own, seen through a terminal emulator.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, SlavePty, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A condition that has not come true after this never will.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How often a condition is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A program that runs in a terminal.
+pub(crate) struct Session {
+    child: Box<dyn Child + Send + Sync>,
+    emulator: Arc<Mutex<vt100::Parser>>,
+    keyboard: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    /// Kept open, so that the terminal outlives the program as a person's terminal does.
+    _slave: Box<dyn SlavePty + Send>,
+    modes_before: String,
+}
+
+impl Session {
+    /// Starts `command` in a terminal of `columns` by `rows`.
+    pub(crate) fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let modes_before = modes(pair.master.as_ref());
+        let emulator = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 0)));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let keyboard = pair.master.take_writer().unwrap();
+        let child = pair.slave.spawn_command(command).unwrap();
+        let screen = Arc::clone(&emulator);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                screen.lock().unwrap().process(&bytes[..read]);
+            }
+        });
+        Self { child, emulator, keyboard, master: pair.master, _slave: pair.slave, modes_before }
+    }
+
+    /// Types `keys`.
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Makes the terminal another size.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        self.emulator.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.resize(size).unwrap();
+    }
+
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// What stands in the terminal.
+    pub(crate) fn text(&self) -> String {
+        self.emulator.lock().unwrap().screen().contents()
+    }
+
+    /// Waits until the terminal shows all of `wanted`.
+    pub(crate) fn shows(&self, wanted: &[&str]) {
+        self.until(&format!("{wanted:?}"), |session| {
+            let text = session.text();
+            wanted.iter().all(|wanted| text.contains(wanted))
+        });
+    }
+
+    /// Waits until `wanted` is no longer in the terminal.
+    pub(crate) fn lacks(&self, wanted: &str) {
+        self.until(&format!("no {wanted:?}"), |session| !session.text().contains(wanted));
+    }
+
+    /// Waits until the terminal is as it was before the program took it.
+    pub(crate) fn is_given_back(&self) {
+        self.until("the terminal as it was found", |session| {
+            let emulator = session.emulator.lock().unwrap();
+            let screen = emulator.screen();
+            !screen.alternate_screen()
+                && !screen.hide_cursor()
+                && !screen.bracketed_paste()
+                && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+                && modes(session.master.as_ref()) == session.modes_before
+        });
+    }
+
+    /// Whether the program has the terminal.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.emulator.lock().unwrap().screen().alternate_screen()
+    }
+
+    /// Waits until the program has ended; its exit code.
+    pub(crate) fn ends(&mut self) -> u32 {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(began.elapsed() < DEADLINE, "it does not end:\n{}", self.text());
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(
+                began.elapsed() < DEADLINE,
+                "waited for {what}, but there is:\n{}",
+                self.text()
+            );
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How the terminal treats input and output: raw or not, echo or not.
+fn modes(master: &dyn MasterPty) -> String {
+    format!("{:?}", master.get_termios().unwrap())
+}
+
+fn some(columns: u16) -> NonZero<u16> {
+    NonZero::new(columns).unwrap()
+}
