@@ -15,18 +15,24 @@
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`explain`] | why a watcher was, or was not, told |
+//! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
+//! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
 pub mod attached;
+pub mod check;
 pub mod commands;
 pub mod condition;
+pub mod doctor;
 mod error;
 pub mod explain;
 pub mod feed;
+pub mod findings;
 pub mod live;
 pub mod lock;
+pub mod metrics;
 pub mod monitor;
 pub mod notices;
 pub mod observer;

@@ -16,6 +16,7 @@
 //! | [`sessions`] | the registry of sessions |
 //! | [`inbox`] | messages and goals, the two places that hold text |
 //! | [`ledger`] | the steps of each notice |
+//! | [`examine`] | looking at our state database as a file |
 //! | [`failures`] | events that could not be recorded |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
@@ -25,6 +26,7 @@ pub mod attached;
 pub mod changes;
 pub mod cursors;
 mod error;
+pub mod examine;
 pub mod failures;
 pub mod inbox;
 pub mod ledger;
