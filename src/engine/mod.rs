@@ -52,7 +52,7 @@ use std::sync::Arc;
 pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
-use crate::journal::append::Notice;
+use crate::journal::append::Appended;
 use crate::journal::overview::PairHistories;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
@@ -95,6 +95,8 @@ pub struct Engine {
     asked: Vec<Asked>,
     /// Where each pending pair stood when its notice was last delivered here.
     delivered: sweep::Delivered,
+    /// The database's version when the queues last agreed with all cursors; `None` when they may not.
+    in_step_at: Option<i64>,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,
     /// Links that the tick under way found quiet.
@@ -124,6 +126,7 @@ impl Engine {
             queues: Queues::new(settings.language),
             asked: Vec::new(),
             delivered: sweep::Delivered::default(),
+            in_step_at: None,
             last_prune: 0,
             quiet: Vec::new(),
             histories: PairHistories::default(),
@@ -145,7 +148,7 @@ impl Engine {
         &self.journal
     }
 
-    /// The state database, for what no command covers.
+    /// The state database, for what no command covers. Whoever moves cursors there calls [`Engine::keep_in_step`] afterwards.
     pub fn journal_mut(&mut self) -> &mut Journal {
         &mut self.journal
     }
@@ -155,8 +158,9 @@ impl Engine {
         &self.queues
     }
 
-    /// The queues, to take from and add to them without acknowledging anything.
+    /// The queues, to take from and add to them without acknowledging anything. The next command brings them in step again.
     pub fn queues_mut(&mut self) -> &mut Queues {
+        self.in_step_at = None;
         &mut self.queues
     }
 
@@ -170,13 +174,19 @@ impl Engine {
         self.append_failures
     }
 
-    /// Queues the notices of an event and asks for the wakes, in watcher order.
-    fn deliver(&mut self, notices: &[Notice]) {
-        for notice in notices {
+    /// What follows an event that was recorded: notices and wakes in watcher order, retention when it is due.
+    fn follow(&mut self, appended: &Appended) {
+        for notice in &appended.notices {
             self.queues.add_notice(&notice.watcher, &notice.target, notice.since, notice.ambient);
             if !notice.ambient {
                 self.ask_wake(&notice.watcher, &notice.target);
             }
+        }
+        self.note_delivered(appended);
+        if self.prune_if_due() {
+            self.stay_in_step();
+        } else {
+            self.follow_others();
         }
     }
 
@@ -199,19 +209,21 @@ impl Engine {
         }
     }
 
-    /// Runs retention when it is due. A failure is reported and changes nothing for the caller.
-    fn prune_if_due(&mut self) {
+    /// Runs retention when it is due, and says whether it ran. A failure is reported and changes nothing for the caller.
+    fn prune_if_due(&mut self) -> bool {
         let now = self.now();
         if now - self.last_prune <= PRUNE_INTERVAL {
-            return;
+            return false;
         }
         let pruned = self.journal.last_prune().and_then(|last| {
             self.last_prune = last.max(self.last_prune);
-            if now - self.last_prune > PRUNE_INTERVAL { self.prune_now() } else { Ok(()) }
+            let due = now - self.last_prune > PRUNE_INTERVAL;
+            if due { self.prune_now().map(|()| true) } else { Ok(false) }
         });
-        if let Err(error) = pruned {
+        pruned.unwrap_or_else(|error| {
             tracing::warn!(%error, "retention failed; it is tried again after the next event");
-        }
+            false
+        })
     }
 
     fn prune_now(&mut self) -> Result<(), JournalError> {

@@ -23,6 +23,8 @@ pub struct Appended {
     pub notices: Vec<Notice>,
     /// Watchers who caused the event themselves, so that nothing is owed to them.
     pub suppressed: Vec<SessionKey>,
+    /// Watchers whom a spawn put in step with itself.
+    pub seeded: Vec<SessionKey>,
 }
 
 impl Appended {
@@ -110,6 +112,7 @@ pub(super) fn append_in(
         Appended { event: Some(recorded(event, sequence, occurred_at)), ..Appended::default() };
     if event.kind == EventKind::ChildSpawned {
         seed(transaction, event, sequence, now)?;
+        appended.seeded = named(event).cloned().collect();
     } else if event.kind.notifies(run_end_notifies) {
         notify(transaction, event, sequence, now, &mut appended)?;
     }

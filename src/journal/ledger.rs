@@ -230,6 +230,20 @@ pub(super) fn write_queued(
         .tried("write to the ledger")
 }
 
+/// Writes an entry for each cursor that `condition` names, by one statement: the sweep brought its line back.
+pub(super) fn write_swept(
+    connection: &Connection,
+    condition: &str,
+    now: Millis,
+) -> Result<(), JournalError> {
+    let sql = format!(
+        "INSERT INTO tidings_ledger (at, step, watcher_key, target_key, last_seen, notified, material) \
+         SELECT ?1, 'swept', watcher_session_key, target_session_key, last_seen_sequence, notified_sequence, material_sequence \
+         FROM session_watch_cursors WHERE {condition} ORDER BY rowid"
+    );
+    connection.execute(&sql, [now]).map(drop).tried("write to the ledger")
+}
+
 /// Writes what became of a material event.
 pub(super) fn write_delivery(
     connection: &Connection,

@@ -55,17 +55,6 @@ pub(super) fn register(
 }
 
 impl Reader {
-    /// The keys of all registered sessions.
-    pub fn registered(&self) -> Result<HashSet<SessionKey>, JournalError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT session_key FROM tidings_sessions")
-            .tried("read the registry of sessions")?;
-        let found =
-            statement.query_map([], |row| super::rows::key(row, 0)).and_then(Iterator::collect);
-        found.tried("read the registry of sessions")
-    }
-
     /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
     pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
         self.connection

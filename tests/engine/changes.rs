@@ -238,7 +238,7 @@ fn an_answer_carries_what_was_recorded() {
             ..event(T, EventKind::GoalChanged)
         };
         let recorded = world.record(&full).event.unwrap();
-        assert_eq!(world.changes(T, 0).events, [recorded.clone()]);
+        assert_eq!(world.changes(T, 0).events, std::slice::from_ref(&recorded));
         assert_eq!(recorded.run.as_deref(), Some("r1"));
         let hollow = NewEvent { actor: Some(String::new()), run: Some(String::new()), ..full };
         assert_eq!(world.record(&hollow).event.unwrap().actor, None);

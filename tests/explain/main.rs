@@ -1,6 +1,6 @@
 //! Explaining pairs: each verdict comes from what was done, never from a row of the ledger that a test wrote.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on ends there")]
+#![expect(clippy::unwrap_used, reason = "a test that can't go on ends there")]
 
 #[path = "../common/mod.rs"]
 mod common;

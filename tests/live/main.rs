@@ -4,9 +4,9 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
-    reason = "a test that can't go on ends there; the measured delay is printed for whoever asks for it"
+    reason = "a test that can't go on ends there"
 )]
 
 mod failures;

@@ -1,5 +1,8 @@
 //! Who the owner is: one of several live engines on one database.
 
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::Request;
 use tidings::engine::snapshot::{Role, WakeState};
@@ -82,4 +85,27 @@ fn of_two_owners_one_after_the_other_both_tick() {
         running.stop();
     }
     assert_eq!(stage.other().journal().owner().unwrap(), None);
+}
+
+/// A process that opens its database twice must not lose SQLite's locks on it: else another process that ends takes itself for
+/// the last one, and removes the write-ahead log under this one.
+#[test]
+fn a_second_connection_gives_no_locks_away() {
+    let stage = Stage::new();
+    let running = stage.start();
+    running.ask(Request::Watch(target())).unwrap();
+    drop(stage.other());
+    let wal = stage.folder.path().join("state.sqlite-wal");
+    let before = wal.metadata().unwrap();
+    let other_process = Command::new(env!("CARGO_BIN_EXE_tidings"))
+        .args(["--db", stage.db().to_str().unwrap(), "watches"])
+        .env("HOME", stage.folder.path())
+        .env("XDG_CONFIG_HOME", stage.folder.path())
+        .output()
+        .unwrap();
+    assert!(other_process.status.success(), "{other_process:?}");
+    assert_eq!(wal.metadata().expect("the log is still there").ino(), before.ino());
+    record(&mut stage.other(), &target());
+    running.wait_for("what came after it", |snapshot| snapshot.notices.len() == 1);
+    assert!(running.snapshot().problems.is_empty(), "{:?}", running.snapshot().problems);
 }

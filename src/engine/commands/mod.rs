@@ -99,9 +99,7 @@ impl Engine {
             return Ok(appended);
         }
         self.absorb_failures();
-        self.deliver(&appended.notices);
-        self.prune_if_due();
-        self.stay_in_step();
+        self.follow(&appended);
         Ok(appended)
     }
 
@@ -181,11 +179,6 @@ impl Engine {
         let now = self.now();
         let forget = self.discipline == Discipline::InStep;
         let deleted = self.journal.delete(session, agent, forget, now)?;
-        if deleted.messages > 0
-            && let Err(error) = self.journal.forget_taken_bytes()
-        {
-            tracing::warn!(%error, "the write-ahead log was not emptied; the next checkpoint does it");
-        }
         self.stay_in_step();
         Ok(deleted)
     }

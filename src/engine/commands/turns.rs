@@ -97,21 +97,13 @@ impl Engine {
             OWN_TEXTS,
             now,
         )?;
-        let asked: Vec<_> = taken
-            .acknowledged
-            .iter()
-            .filter(|ack| ack.follow_up)
-            .map(|ack| ack.cursor.clone())
-            .collect();
         self.queues.take(&session.0, None);
-        for cursor in &asked {
-            self.deliver_cursor(cursor);
-        }
-        self.stay_in_step();
+        let Drained { acknowledged, follow_ups, .. } =
+            self.follow_acknowledged(&taken.acknowledged);
         Ok(Turn {
             lines: lines(language, &taken),
-            acknowledged: taken.acknowledged.iter().map(|ack| ack.cursor.target.clone()).collect(),
-            follow_ups: asked.into_iter().map(|cursor| cursor.target).collect(),
+            acknowledged,
+            follow_ups,
             messages: taken.messages.len(),
         })
     }
@@ -127,7 +119,7 @@ impl Engine {
         let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
         let now = self.now();
         let acknowledged = self.journal.drain(watcher, &targets, now)?;
-        Ok(Drained { lines, ..self.acknowledged(acknowledged) })
+        Ok(Drained { lines, ..self.follow_acknowledged(&acknowledged) })
     }
 
     /// Takes the queue of `watcher` and acknowledges nothing: what a turn does that shows its lines to nobody.
@@ -169,20 +161,20 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
-        Ok(self.acknowledged(acknowledged))
+        Ok(self.follow_acknowledged(&acknowledged))
     }
 
-    /// Queues the follow-ups of what was acknowledged.
-    fn acknowledged(&mut self, acknowledged: Vec<Acknowledged>) -> Drained {
+    /// What follows an acknowledgement: the notices that opened by it, for the next turn.
+    fn follow_acknowledged(&mut self, acknowledged: &[Acknowledged]) -> Drained {
         let mut drained = Drained::default();
         for ack in acknowledged {
             if ack.follow_up {
                 self.deliver_cursor(&ack.cursor);
                 drained.follow_ups.push(ack.cursor.target.clone());
             }
-            drained.acknowledged.push(ack.cursor.target);
+            drained.acknowledged.push(ack.cursor.target.clone());
         }
-        self.stay_in_step();
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
         drained
     }
 
@@ -195,7 +187,7 @@ impl Engine {
         let now = self.now();
         let acknowledged =
             self.journal.acknowledge_up_to(&SessionKey::operator(), target, shown, now)?;
-        self.stay_in_step();
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
         Ok(acknowledged.is_some())
     }
 }
