@@ -243,6 +243,7 @@ impl Running {
             wake_command: vec!["true".into()],
             screen: true,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })
         .unwrap();
         let feed = live.feed().unwrap();

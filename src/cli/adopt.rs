@@ -1,6 +1,7 @@
 //! `adopt`: a session of another program becomes one of ours, from its present end on.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::Harness;
@@ -27,9 +28,9 @@ pub struct Arguments {
     watch_as: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Adoption<'a> {
+pub(super) struct Adoption<'a> {
     session_key: &'a SessionKey,
     adopted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,10 +8,13 @@ use etcetera::base_strategy::Xdg;
 use tempfile::TempDir;
 
 use super::{CliError, Options};
+use crate::clock::Millis;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engine::attached::{AttachOptions, Attached, READ_ONLY};
+use crate::engine::check::Readings;
 use crate::engine::commands::{self, Address};
+use crate::engine::explain::{Explanation, Question};
 use crate::engine::live::{LiveOptions, Schedule};
 use crate::engine::snapshot::{Role, Snapshot};
 use crate::engine::{Discipline, Engine, EngineError, lock};
@@ -121,22 +124,31 @@ impl Context {
         Ok(engine.known_address(key, self.options.agent.as_deref())?)
     }
 
-    /// The catalog of Claude Code's sessions on this machine.
-    pub(super) fn claude(&self) -> Result<ClaudeProvider, CliError> {
+    /// Where Claude Code keeps its files, when that is known.
+    fn claude_folder(&self) -> Option<PathBuf> {
         let home = std::env::var_os("HOME");
-        let configured = match &self.config.upstream.claude_config_dir {
+        match &self.config.upstream.claude_config_dir {
             Some(folder) => Some(below_home(folder)),
             None => claude::config_dir(
                 std::env::var_os("CLAUDE_CONFIG_DIR").as_deref(),
                 home.as_deref(),
             ),
-        };
-        let folder = configured.ok_or_else(|| {
+        }
+    }
+
+    /// The catalog of Claude Code's sessions on this machine.
+    pub(super) fn claude(&self) -> Result<ClaudeProvider, CliError> {
+        let folder = self.claude_folder().ok_or_else(|| {
             CliError::Failed(
                 "no home folder is known, so Claude Code's files can't be found; set upstream.claude_config_dir".into(),
             )
         })?;
         Ok(ClaudeProvider::new(folder, self.config.upstream.max_row_bytes))
+    }
+
+    /// The folders in which foreign sessions are looked for, by catalog.
+    pub(super) fn homes(&self) -> Vec<(&'static str, PathBuf)> {
+        self.claude_folder().map(|folder| ("claude", folder)).into_iter().collect()
     }
 
     /// All catalogs that can be found on this machine.
@@ -169,6 +181,7 @@ impl Context {
             wake_command: self.config.wake.command.clone(),
             screen,
             schedule: Schedule::default(),
+            alerts: self.config.alert_rules(),
         }
     }
 }
@@ -225,6 +238,30 @@ impl Reader {
             Self::Own { engine, .. } => engine.journal(),
             Self::Attached(attached) => attached.reader(),
         }
+    }
+
+    /// Explains a pair.
+    pub(super) fn explain(&mut self, question: &Question) -> Result<Explanation, EngineError> {
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.explain(question, *is_owned),
+            Self::Attached(attached) => attached.observer().explain(question),
+        }
+    }
+
+    /// What a picture does not hold: appends that failed since `since`, and how long the write lock takes.
+    pub(super) fn readings(&mut self, since: Millis) -> Result<Readings, CliError> {
+        Ok(match self {
+            Self::Attached(_) => Readings::default(),
+            Self::Own { engine, .. } => Readings {
+                append_failures: i64::try_from(engine.journal().append_failures_since(since)?).ok(),
+                lock_wait: Some(engine.journal_mut().lock_wait()?),
+            },
+        })
+    }
+
+    /// Whether it stands in for a state database that is not there yet.
+    pub(super) fn is_stand_in(&self) -> bool {
+        matches!(self, Self::Own { _stand_in: Some(_), .. })
     }
 
     /// The engine over our own state; `None` over another system's.

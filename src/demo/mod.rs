@@ -86,6 +86,7 @@ impl Demo {
             wake_command: vec!["true".into()],
             screen: true,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })?;
         drop(live.feed());
         let mut stage = Stage::set(

@@ -16,11 +16,14 @@
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`explain`] | why a watcher was, or was not, told |
 //! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
+//! | [`alerts`], [`alerting`] | pairs that are bad for too long, and telling somebody |
 //! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
+pub mod alerting;
+pub mod alerts;
 pub mod attached;
 pub mod check;
 pub mod commands;

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use super::probing::{InFlight, PROBE_LIMIT, probe_all};
@@ -22,19 +24,24 @@ use crate::upstream_link::UpstreamLink;
 pub(super) const MAX_WINDOWS: usize = 1_024;
 
 /// What a tick found behind one link.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct LinkOutcome {
     /// The adopted session.
+    #[serde(rename = "sessionKey")]
     pub session: SessionKey,
     /// Which catalog was asked.
+    #[serde(rename = "catalogId")]
     pub catalog: String,
     /// The foreign session's own id.
+    #[serde(rename = "threadId")]
     pub thread: String,
     /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `unknown`.
     pub outcome: String,
     /// Human turns that were recorded.
     pub human_turns: u32,
     /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 

@@ -18,9 +18,11 @@
 //! | [`ledger`] | the steps of each notice |
 //! | [`examine`] | looking at our state database as a file |
 //! | [`failures`] | events that could not be recorded |
+//! | [`alerts`] | alerts that are open |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
 
+pub mod alerts;
 pub mod append;
 pub mod attached;
 pub mod changes;

@@ -62,6 +62,7 @@ impl Stage {
             wake_command: self.wake_command.clone(),
             screen: self.screen,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })
         .unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -3,6 +3,7 @@
 //! Nothing in it waits for a file or another program: probes, listings and wake commands run on threads of their own and come
 //! back as [`Internal`] messages.
 
+mod alerting;
 mod requests;
 mod ticking;
 mod wake_up;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::Alerts;
 use super::feed::{Feed, FeedItem};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
@@ -44,6 +46,7 @@ enum Internal {
     Found(Box<Probe>, Finding),
     Probed,
     Woken(Asked, WakeOutcome),
+    NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
     Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
 }
@@ -65,6 +68,7 @@ pub(in crate::engine) struct Runner {
     lock: Option<OwnerLock>,
     role: Role,
     wakes: Wakes,
+    alerts: Alerts,
     in_flight: InFlight,
     tick: Option<Tick>,
     started_at: Millis,
@@ -104,6 +108,7 @@ impl Runner {
             lock: None,
             role: Role::Visitor,
             wakes: Wakes::default(),
+            alerts: Alerts::default(),
             in_flight: InFlight::default(),
             tick: None,
             started_at: now,
@@ -249,6 +254,7 @@ impl Runner {
             snapshot.pulse.next_tick_at = Some(self.next_tick_at);
         }
         self.pictured = Instant::now();
+        self.look_for_alerts(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -338,6 +344,7 @@ impl Runner {
                     .set_owner(std::process::id(), now)
                     .map_err(EngineError::from);
                 self.report("could not write down that this process is the owner", owned);
+                self.take_over_alerts();
                 let swept = self.engine.sweep().map(drop);
                 self.report("could not sweep pending notices", swept);
                 self.tell(FeedItem::Owner(Role::Owner));
@@ -376,6 +383,7 @@ impl Runner {
             }
             Internal::Probed => self.probed(),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
+            Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }

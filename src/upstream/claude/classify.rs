@@ -4,6 +4,7 @@
 //! `<task-notification>`, too. One disk, even one file, holds rows of several marking schemes, so each row is decided by
 //! the marks that it has and never by its version (`observed.md` 1, `transcripts.md` 2.5 and 2.7).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::record::{Origin, Record, Words};
@@ -24,7 +25,7 @@ pub enum FileKind {
 }
 
 /// What a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// A direct human turn.
@@ -36,7 +37,7 @@ pub enum Verdict {
 }
 
 /// Why a row is what it is, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// A prompt that a person sent.

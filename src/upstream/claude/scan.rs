@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::classify::{FileKind, Reason, Row, Verdict, classify};
@@ -12,7 +13,7 @@ use crate::clock::Millis;
 use crate::upstream::UpstreamError;
 
 /// One row of a scan. Holds no word of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScanRow {
     /// The physical line, counted on 0x0A from 1 at the offset where the scan begins.
     pub line: u64,
@@ -31,7 +32,7 @@ pub struct ScanRow {
 }
 
 /// What a row of a scan is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanVerdict {
     /// A direct human turn.
@@ -47,7 +48,7 @@ pub enum ScanVerdict {
 }
 
 /// Why a row of a scan is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ScanReason {
     /// The row was read.
@@ -57,7 +58,7 @@ pub enum ScanReason {
 }
 
 /// Why a row was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deferral {
     /// Its line end is not written yet.
@@ -67,7 +68,7 @@ pub enum Deferral {
 }
 
 /// How far a scan came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanState {
     /// To the end of the file.
@@ -79,7 +80,7 @@ pub enum ScanState {
 }
 
 /// The last line of a scan: what stands under `total`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScanTotal {
     /// Whole rows, without blank lines.
