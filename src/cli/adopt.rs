@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::Harness;
@@ -29,9 +30,9 @@ pub struct Arguments {
     watch_as: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Adoption<'a> {
+pub(super) struct Adoption<'a> {
     session_key: &'a SessionKey,
     adopted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -58,6 +58,11 @@ pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
     u64::try_from(millis).map(std::time::Duration::from_millis).map_err(|error| error.to_string())
 }
 
+/// Reads a span of time, in milliseconds.
+pub(super) fn millis(text: &str) -> Result<crate::clock::Millis, String> {
+    parse_duration(text)
+}
+
 /// Reads a kind of event that this version knows.
 pub(super) fn kind() -> impl TypedValueParser<Value = EventKind> {
     static KNOWN: [EventKind; 9] = EventKind::KNOWN;

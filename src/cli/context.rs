@@ -10,10 +10,12 @@ use tempfile::TempDir;
 
 use super::arguments::Harness;
 use super::{CliError, Options};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, Millis, SystemClock};
 use crate::config::Config;
 use crate::engine::attached::{AttachOptions, Attached, READ_ONLY};
+use crate::engine::check::Readings;
 use crate::engine::commands::{self, Address};
+use crate::engine::explain::{Explanation, Question};
 use crate::engine::live::{LiveOptions, Schedule};
 use crate::engine::snapshot::{Role, Snapshot};
 use crate::engine::{Discipline, Engine, EngineError, lock};
@@ -124,34 +126,43 @@ impl Context {
         Ok(engine.known_address(key, self.options.agent.as_deref())?)
     }
 
-    /// The catalogs of this machine, or the one of `only`.
-    pub(super) fn providers(&self, only: Option<Harness>) -> Vec<Arc<dyn Provider>> {
+    /// Where Claude Code and Codex keep their files, as far as that is known, by catalog.
+    pub(super) fn homes(&self) -> Vec<(&'static str, PathBuf)> {
         let home = std::env::var_os("HOME");
         let upstream = &self.config.upstream;
-        let limit = upstream.max_row_bytes;
         let set = |name: &str| std::env::var_os(name);
         let claude = configured(upstream.claude_config_dir.as_deref(), home.as_deref())
             .or_else(|| claude::config_dir(set("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref()));
         let codex = configured(upstream.codex_home.as_deref(), home.as_deref())
             .or_else(|| codex::codex_home(set("CODEX_HOME").as_deref(), home.as_deref()));
-        let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
-        if let Some(folder) = claude {
-            providers.push(Arc::new(ClaudeProvider::new(folder, limit)));
-        } else {
+        let named = |catalog, folder: Option<PathBuf>| folder.map(|folder| (catalog, folder));
+        [named(claude::CATALOG, claude), named(codex::CATALOG, codex)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// The catalogs of this machine, or the one of `only`.
+    pub(super) fn providers(&self, only: Option<Harness>) -> Vec<Arc<dyn Provider>> {
+        let limit = self.config.upstream.max_row_bytes;
+        let homes = self.homes();
+        if homes.is_empty() {
             tracing::warn!(
-                "no home folder is known, so the files of Claude Code can't be found; set upstream.claude_config_dir"
+                "no home folder is known, so no foreign session can be found; set upstream.claude_config_dir or codex_home"
             );
         }
-        if let Some(folder) = codex {
-            providers.push(Arc::new(CodexProvider::new(folder, limit)));
-        } else {
-            tracing::warn!(
-                "no home folder is known, so the files of Codex can't be found; set upstream.codex_home"
-            );
-        }
-        providers
-            .retain(|provider| only.is_none_or(|harness| harness.catalog() == provider.catalog()));
-        providers
+        let wanted = |catalog: &str| only.is_none_or(|harness| harness.catalog() == catalog);
+        homes
+            .into_iter()
+            .filter(|(catalog, _)| wanted(catalog))
+            .map(|(catalog, folder)| -> Arc<dyn Provider> {
+                if catalog == codex::CATALOG {
+                    Arc::new(CodexProvider::new(folder, limit))
+                } else {
+                    Arc::new(ClaudeProvider::new(folder, limit))
+                }
+            })
+            .collect()
     }
 
     /// How another system's state database is looked at live, when one is attached.
@@ -182,6 +193,7 @@ impl Context {
             screen,
             file_events: self.config.upstream.file_events,
             schedule: Schedule::default(),
+            alerts: self.config.alert_rules(),
         }
     }
 }
@@ -247,6 +259,30 @@ impl Reader {
             Self::Own { engine, .. } => engine.journal(),
             Self::Attached(attached) => attached.reader(),
         }
+    }
+
+    /// Explains a pair.
+    pub(super) fn explain(&mut self, question: &Question) -> Result<Explanation, EngineError> {
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.explain(question, *is_owned),
+            Self::Attached(attached) => attached.observer().explain(question),
+        }
+    }
+
+    /// What a picture does not hold: appends that failed since `since`, and how long the write lock takes.
+    pub(super) fn readings(&mut self, since: Millis) -> Result<Readings, CliError> {
+        Ok(match self {
+            Self::Attached(_) => Readings::default(),
+            Self::Own { engine, .. } => Readings {
+                append_failures: i64::try_from(engine.journal().append_failures_since(since)?).ok(),
+                lock_wait: Some(engine.journal_mut().lock_wait()?),
+            },
+        })
+    }
+
+    /// Whether it stands in for a state database that is not there yet.
+    pub(super) fn is_stand_in(&self) -> bool {
+        matches!(self, Self::Own { _stand_in: Some(_), .. })
     }
 
     /// The engine over our own state; `None` over another system's.

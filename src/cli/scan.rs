@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,8 +31,8 @@ pub struct Arguments {
     max_row_bytes: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
-struct Total<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Total<'a> {
     total: &'a ScanTotal,
 }
 

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::AlertRule;
 use super::attached::{AttachOptions, Watching};
 use super::feed::FeedItem;
 use super::past::Past;
@@ -43,6 +44,8 @@ pub struct LiveOptions {
     pub file_events: bool,
     /// When the monitor ticks.
     pub schedule: Schedule,
+    /// What to alert about.
+    pub alerts: Vec<AlertRule>,
 }
 
 /// When the monitor ticks, in milliseconds after its start (`upstream.md` 2.1).

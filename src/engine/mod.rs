@@ -16,18 +16,29 @@
 //! | `file_events` | which folders are listened to for which links |
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
+//! | [`explain`] | why a watcher was, or was not, told |
+//! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
+//! | [`alerts`], [`alerting`] | pairs that are bad for too long, and telling somebody |
+//! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
+pub mod alerting;
+pub mod alerts;
 pub mod attached;
+pub mod check;
 pub mod commands;
 pub mod condition;
+pub mod doctor;
 mod error;
+pub mod explain;
 pub mod feed;
 mod file_events;
+pub mod findings;
 pub mod live;
 pub mod lock;
+pub mod metrics;
 pub mod monitor;
 pub mod notices;
 pub mod observer;
@@ -101,6 +112,8 @@ pub struct Engine {
     /// What the ledger tells about pairs, up to the last picture.
     histories: PairHistories,
     append_failures: u64,
+    /// Whether failures of this process wait to be taken into the ledger.
+    failures_wait: bool,
 }
 
 impl Engine {
@@ -126,6 +139,7 @@ impl Engine {
             quiet: Vec::new(),
             histories: PairHistories::default(),
             append_failures: 0,
+            failures_wait: false,
         };
         engine.keep_in_step()?;
         engine.asked.clear();

@@ -108,6 +108,19 @@ impl Reader {
         cursor_of(&self.connection, watcher, target)
     }
 
+    /// The cursors that `watcher` holds, and those on `target`.
+    pub fn cursors_around(
+        &self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+    ) -> Result<Vec<Cursor>, JournalError> {
+        cursors_where(
+            &self.connection,
+            "(watcher_session_key = ?1 OR target_session_key = ?2)",
+            [watcher.as_str(), target.as_str()],
+        )
+    }
+
     /// All cursors with an open notice, in the order in which they were made.
     pub fn pending_cursors(&self) -> Result<Vec<Cursor>, JournalError> {
         cursors_where(&self.connection, "material_sequence > last_seen_sequence", [])
@@ -149,7 +162,9 @@ impl Journal {
                     && provenance == Provenance::Explicit =>
             {
                 promote(&transaction, watcher, target)?;
-                ledger::write(&transaction, &Entry::pair(Step::Promoted, watcher, target), now)?;
+                let entry = Entry::pair(Step::Promoted, watcher, target);
+                let entry = entry.marks(cursor.seen, cursor.notified, cursor.material);
+                ledger::write(&transaction, &entry, now)?;
                 Registration::Promoted
             }
             Some(_) => Registration::Unchanged,
@@ -193,6 +208,25 @@ impl Journal {
         Ok(acknowledged)
     }
 
+    /// A turn of `watcher` took its lines about `targets`: acknowledges them, each once.
+    pub fn drain(
+        &mut self,
+        watcher: &SessionKey,
+        targets: &[SessionKey],
+        now: Millis,
+    ) -> Result<Vec<Acknowledged>, JournalError> {
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = self.write()?;
+        for target in targets {
+            ledger::write(&transaction, &Entry::pair(Step::Drained, watcher, target), now)?;
+        }
+        let acknowledged = acknowledge_in(&transaction, watcher, targets, now)?;
+        transaction.commit().tried("acknowledge notices")?;
+        Ok(acknowledged)
+    }
+
     /// Acknowledges a pair until last seen reaches `shown`: what was just read opens nothing (`decisions.md` 19).
     pub fn acknowledge_up_to(
         &mut self,
@@ -208,6 +242,10 @@ impl Journal {
             && cursor.seen < shown
         {
             last = acknowledge_in(&transaction, watcher, std::slice::from_ref(target), now)?.pop();
+        }
+        if last.is_some() {
+            let entry = Entry::pair(Step::Reconciled, watcher, target).at_event(shown);
+            ledger::write(&transaction, &entry.note("read on the screen"), now)?;
         }
         transaction.commit().tried("acknowledge notices")?;
         Ok(last)

@@ -43,13 +43,16 @@ pub fn known_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
+/// How the statement for each of our own tables goes on.
+const OWN_TABLE: &str = " TABLE tidings_";
+
 /// Our own tables, as statements that make them empty and temporary. Indexes are left out: there is nothing to find.
 pub(super) fn empty_own_tables() -> String {
     let mut out = String::new();
     for migration in MIGRATIONS {
-        let own = migration.find("CREATE TABLE tidings_").map_or("", |start| &migration[start..]);
-        for line in own.lines().filter(|line| !line.starts_with("CREATE INDEX ")) {
-            out.push_str(&line.replace("CREATE TABLE tidings_", "CREATE TEMP TABLE tidings_"));
+        let own = migration.lines().skip_while(|line| !line.contains(OWN_TABLE));
+        for line in own.filter(|line| !line.starts_with("CREATE INDEX ")) {
+            out.push_str(&line.replace(OWN_TABLE, " TEMP TABLE tidings_"));
             out.push('\n');
         }
     }

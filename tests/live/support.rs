@@ -63,6 +63,7 @@ impl Stage {
             screen: self.screen,
             schedule: Schedule::default(),
             file_events: false,
+            alerts: Vec::new(),
         })
         .unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -62,6 +62,7 @@ impl Running {
             screen: true,
             schedule: Schedule::default(),
             file_events: true,
+            alerts: Vec::new(),
         })
         .unwrap();
         let feed = live.feed().unwrap();

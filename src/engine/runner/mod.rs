@@ -3,6 +3,7 @@
 //! Nothing in it waits for a file or another program: probes, listings and wake commands run on threads of their own and come
 //! back as [`Internal`] messages.
 
+mod alerting;
 mod requests;
 mod rounds;
 mod ticking;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::Alerts;
 use super::feed::{Feed, FeedItem};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
@@ -49,6 +51,7 @@ enum Internal {
     Probed(RoundNumber),
     Touched,
     Woken(Asked, WakeOutcome),
+    NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
     /// What was found, whether the operator is to watch it, and who asked.
     Baseline(Result<Box<Baseline>, UpstreamError>, bool, Answer),
@@ -61,6 +64,7 @@ pub(in crate::engine) struct Runner {
     lock: Option<OwnerLock>,
     role: Role,
     wakes: Wakes,
+    alerts: Alerts,
     in_flight: InFlight,
     rounds: HashMap<RoundNumber, Round>,
     last_round: RoundNumber,
@@ -103,6 +107,7 @@ impl Runner {
             lock: None,
             role: Role::Visitor,
             wakes: Wakes::default(),
+            alerts: Alerts::default(),
             in_flight: InFlight::default(),
             rounds: HashMap::new(),
             last_round: 0,
@@ -254,6 +259,7 @@ impl Runner {
             snapshot.pulse.next_tick_at = Some(self.next_tick_at);
         }
         self.pictured = Instant::now();
+        self.look_for_alerts(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -343,6 +349,7 @@ impl Runner {
                     .set_owner(std::process::id(), now)
                     .map_err(EngineError::from);
                 self.report("could not write down that this process is the owner", owned);
+                self.take_over_alerts();
                 let swept = self.engine.sweep().map(drop);
                 self.report("could not sweep pending notices", swept);
                 self.tell(FeedItem::Owner(Role::Owner));
@@ -378,6 +385,7 @@ impl Runner {
             Internal::Probed(round) => self.probed(round),
             Internal::Touched => self.woken_by_file(),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
+            Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }
