@@ -348,7 +348,7 @@ fn sources(folder: &Path, below: &str, found: &mut Vec<Source>) {
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
         if entry.file_type().unwrap().is_dir() {
             sources(&entry.path(), &path, found);
-        } else if path.ends_with(".rs") {
+        } else if Path::new(&path).extension().is_some_and(|ending| ending == "rs") {
             let text = String::from_utf8(std::fs::read(entry.path()).unwrap()).unwrap();
             found.push(Source::new(&path, &text));
         }

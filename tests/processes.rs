@@ -84,14 +84,11 @@ fn a_notice_that_one_process_records_is_drained_by_another() {
     let test = "a_notice_that_one_process_records_is_drained_by_another";
     if let Some((part, database)) = part() {
         let mut engine = open(&database);
-        match part.as_str() {
-            "record" => {
-                engine.record(&human_turn(T), Gate::Open).unwrap();
-            }
-            _ => {
-                let drained = engine.drain(&key(W), None).unwrap();
-                report(&format!("{} {}", drained.lines.len(), drained.acknowledged.len()));
-            }
+        if part == "record" {
+            engine.record(&human_turn(T), Gate::Open).unwrap();
+        } else {
+            let drained = engine.drain(&key(W), None).unwrap();
+            report(&format!("{} {}", drained.lines.len(), drained.acknowledged.len()));
         }
         return;
     }
@@ -190,7 +187,7 @@ fn two_writers_and_a_drainer_lose_and_duplicate_nothing() {
     let mut writers = [(); 2].map(|()| Process::start(test, "write", &database));
     let mut written: Vec<i64> = writers
         .iter_mut()
-        .flat_map(|writer| writer.finish())
+        .flat_map(Process::finish)
         .map(|sequence| sequence.parse().unwrap())
         .collect();
     written.sort_unstable();

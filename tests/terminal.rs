@@ -179,7 +179,7 @@ impl Clock for Broken {
 /// The part of a process of its own: a screen whose clock breaks when the process is told so by a signal.
 fn screen_that_panics() {
     let clock = Arc::new(Broken::default());
-    let (_requests, _asked) = tokio::sync::mpsc::channel(1);
+    let (requests, _asked) = tokio::sync::mpsc::channel(1);
     let (_in, snapshots) = tokio::sync::watch::channel(Arc::new(Snapshot::default()));
     let options = ui::Options {
         theme: ui::theme::Theme::dark(),
@@ -200,7 +200,7 @@ fn screen_that_panics() {
             told.recv().await;
             clock.0.store(true, Ordering::SeqCst);
         });
-        ui::run(Handle::new(_requests, snapshots), options).await.unwrap();
+        ui::run(Handle::new(requests, snapshots), options).await.unwrap();
     });
 }
 

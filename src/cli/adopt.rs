@@ -11,6 +11,7 @@ use super::watch::register_watch;
 use super::{CliError, Context, error};
 use crate::engine::EngineError;
 use crate::session_key::SessionKey;
+use crate::upstream::UpstreamError;
 
 /// The arguments of `adopt`.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub struct Arguments {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Adopted<'a> {
+struct Adoption<'a> {
     session_key: &'a SessionKey,
     adopted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,12 +56,14 @@ pub(super) fn run(
         ))
         .into());
     }
-    let adopted = engine.adopt(&provider, &arguments.wanted, context.options.agent.as_deref())?;
+    let adopted = engine
+        .adopt(&provider, &arguments.wanted, context.options.agent.as_deref())
+        .map_err(unknown_when_missing)?;
     let session = (adopted.session, adopted.agent);
     if let Some(watcher) = &watcher {
         register_watch(&mut engine, watcher, &session)?;
     }
-    let body = Adopted {
+    let body = Adoption {
         session_key: &session.0,
         adopted: adopted.adopted,
         watched_by: watcher.as_ref().map(|(watcher, _)| watcher),
@@ -80,4 +83,16 @@ pub(super) fn run(
         ));
     }
     Ok(())
+}
+
+/// A path at which there is nothing names no session, like an id that nothing has.
+fn unknown_when_missing(error: EngineError) -> EngineError {
+    match error {
+        EngineError::Upstream(UpstreamError::Io { path, source })
+            if source.kind() == std::io::ErrorKind::NotFound =>
+        {
+            EngineError::Unknown(format!("there is no transcript {}", path.display()))
+        }
+        error => error,
+    }
 }

@@ -1,5 +1,7 @@
 //! Shapes of JSON that several verbs print.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -104,14 +106,14 @@ fn recorded_text(appended: &Appended, note: Option<&str>) -> String {
     }
     let told: Vec<_> = notified(appended).map(shown).collect();
     if !told.is_empty() {
-        text.push_str(&format!("; notified {}", told.join(", ")));
+        let _ = write!(text, "; notified {}", told.join(", "));
     }
     let covered = appended.notices.len() - told.len();
     if covered > 0 {
-        text.push_str(&format!("; {} covers it", human::count(covered, "open notice")));
+        let _ = write!(text, "; {} covers it", human::count(covered, "open notice"));
     }
     if let Some(note) = note {
-        text.push_str(&format!("; {}", visible::clean(note)));
+        let _ = write!(text, "; {}", visible::clean(note));
     }
     text
 }

@@ -4,14 +4,14 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`context`] | the options of every verb: state database, config, catalogs |
-//! | [`parse`] | reading the command line; its errors in one line |
-//! | [`arguments`] | values of options that several verbs read |
-//! | [`output`] | JSON documents and lines, text, closed pipes |
-//! | [`error`] | what can fail, exit codes, error documents |
-//! | [`json`] | shapes of JSON that several verbs print |
-//! | [`human`] | tables and ages |
-//! | [`log`] | where diagnostics go |
+//! | `context` | the options of every verb: state database, config, catalogs |
+//! | `parse` | reading the command line; its errors in one line |
+//! | `arguments` | values of options that several verbs read |
+//! | `output` | JSON documents and lines, text, closed pipes |
+//! | `error` | what can fail, exit codes, error documents |
+//! | `json` | shapes of JSON that several verbs print |
+//! | `human` | tables and ages |
+//! | `log` | where diagnostics go |
 //!
 //! Nothing here knows the screen: `main` opens it when no verb is given.
 
@@ -83,6 +83,7 @@ pub struct Cli {
 /// The options of every verb.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options of every verb")]
+#[expect(clippy::doc_markdown, reason = "the help prints these comments as they stand")]
 pub struct Options {
     /// The state database [default: $XDG_STATE_HOME/tidings/state.sqlite]
     #[arg(long, global = true, value_name = "PATH", env = "TIDINGS_DB", hide_env_values = true)]

@@ -1,5 +1,6 @@
 //! `run`: the live engine without a screen. Everything that is decided is printed, one line each.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::Args;
@@ -133,7 +134,7 @@ fn recorded(row: &EventRow) -> String {
         [(row.notified, "notified"), (row.coalesced, "coalesced"), (row.suppressed, "suppressed")]
     {
         if number > 0 {
-            line.push_str(&format!("  {word} {number}"));
+            let _ = write!(line, "  {word} {number}");
         }
     }
     line
@@ -143,16 +144,16 @@ fn step(written: &Written) -> String {
     let entry = &written.entry;
     let mut line = format!("{}  {}", time_of_day(written.at), entry.step.as_str());
     if let Some(watcher) = &entry.watcher {
-        line.push_str(&format!("  {}", shown(watcher)));
+        let _ = write!(line, "  {}", shown(watcher));
     }
     if let Some(target) = &entry.target {
-        line.push_str(&format!(" -> {}", shown(target)));
+        let _ = write!(line, " -> {}", shown(target));
     }
     if let Some(sequence) = entry.sequence {
-        line.push_str(&format!("  #{sequence}"));
+        let _ = write!(line, "  #{sequence}");
     }
     if let Some(note) = &entry.note {
-        line.push_str(&format!("  {}", visible::clean(note)));
+        let _ = write!(line, "  {}", visible::clean(note));
     }
     line
 }

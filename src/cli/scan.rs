@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Where to begin, in bytes: the beginning of a row
     #[arg(long, value_name = "OFFSET", default_value_t = 0)]
     from: u64,
-    /// The longest row that is read, in bytes [default: upstream.max_row_bytes of the config]
+    /// The longest row that is read, in bytes [default: what the config says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_row_bytes: Option<u64>,
 }
@@ -41,11 +41,12 @@ pub(super) fn run(
 ) -> Result<(), CliError> {
     arguments.harness.refuse_unsupported()?;
     let limit = arguments.max_row_bytes.unwrap_or(context.config.upstream.max_row_bytes);
-    if !output.is_json() {
-        output.text(&row_text("LINE", "OFFSET", "BYTES", "VERDICT", "REASON", "AT"))?;
-    }
+    let mut needs_header = !output.is_json();
     let mut printed = Ok(());
     let total = scan(&arguments.file, arguments.from, limit, &mut |row| {
+        if std::mem::take(&mut needs_header) {
+            printed = output.text(&row_text("LINE", "OFFSET", "BYTES", "VERDICT", "REASON", "AT"));
+        }
         if printed.is_ok() {
             printed = print_row(&row, output);
         }

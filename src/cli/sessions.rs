@@ -18,12 +18,12 @@ pub struct Arguments {}
 
 #[derive(Debug, Serialize)]
 struct Sessions<'a> {
-    sessions: Vec<Session<'a>>,
+    sessions: Vec<SessionJson<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Session<'a> {
+struct SessionJson<'a> {
     session_key: &'a SessionKey,
     agent_id: &'a AgentId,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ struct Upstream<'a> {
     detail: Option<&'a str>,
 }
 
-impl<'a> From<&'a SessionRow> for Session<'a> {
+impl<'a> From<&'a SessionRow> for SessionJson<'a> {
     fn from(row: &'a SessionRow) -> Self {
         Self {
             session_key: &row.key,
@@ -86,7 +86,7 @@ impl<'a> From<&'a LinkRow> for Upstream<'a> {
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError> {
     let snapshot = context.reader()?.snapshot()?;
-    let body = Sessions { sessions: snapshot.sessions.iter().map(Session::from).collect() };
+    let body = Sessions { sessions: snapshot.sessions.iter().map(SessionJson::from).collect() };
     output.show(&body, || text(&snapshot))
 }
 

@@ -28,7 +28,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Watched {
+struct WatchJson {
     watcher: SessionKey,
     target: SessionKey,
     watched: bool,
@@ -72,9 +72,13 @@ pub(super) fn register_watch(
     Ok(registration)
 }
 
-fn explicit(engine: &mut Engine, watcher: &Address, target: &Address) -> Result<Watched, CliError> {
+fn explicit(
+    engine: &mut Engine,
+    watcher: &Address,
+    target: &Address,
+) -> Result<WatchJson, CliError> {
     let registration = register_watch(engine, watcher, target)?;
-    Ok(Watched {
+    Ok(WatchJson {
         watcher: watcher.0.clone(),
         target: target.0.clone(),
         watched: true,
@@ -82,7 +86,7 @@ fn explicit(engine: &mut Engine, watcher: &Address, target: &Address) -> Result<
     })
 }
 
-fn ambient(engine: &mut Engine, session: &Address) -> Result<Watched, CliError> {
+fn ambient(engine: &mut Engine, session: &Address) -> Result<WatchJson, CliError> {
     let (target, agent) = session;
     let watcher = (SessionKey::new(format!("agent:{agent}:main")), agent.clone());
     let was_watched = engine.journal().cursor(&watcher.0, target)?.is_some();
@@ -94,5 +98,10 @@ fn ambient(engine: &mut Engine, session: &Address) -> Result<Watched, CliError> 
     }
     engine.register(&watcher, &SessionFacts::default())?;
     engine.register(session, &SessionFacts::default())?;
-    Ok(Watched { watcher: watcher.0, target: target.clone(), watched: true, changed: !was_watched })
+    Ok(WatchJson {
+        watcher: watcher.0,
+        target: target.clone(),
+        watched: true,
+        changed: !was_watched,
+    })
 }

@@ -15,17 +15,25 @@
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
+//! | [`explain`] | why a watcher was, or was not, told |
+//! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
+//! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
 pub mod attached;
+pub mod check;
 pub mod commands;
 pub mod condition;
+pub mod doctor;
 mod error;
+pub mod explain;
 pub mod feed;
+pub mod findings;
 pub mod live;
 pub mod lock;
+pub mod metrics;
 pub mod monitor;
 pub mod notices;
 pub mod observer;
@@ -47,7 +55,7 @@ use std::sync::Arc;
 pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
-use crate::journal::append::Notice;
+use crate::journal::append::Appended;
 use crate::journal::overview::PairHistories;
 use crate::journal::retention::PRUNE_INTERVAL;
 use crate::journal::{Journal, JournalError};
@@ -90,6 +98,8 @@ pub struct Engine {
     asked: Vec<Asked>,
     /// Where each pending pair stood when its notice was last delivered here.
     delivered: sweep::Delivered,
+    /// The database's version when the queues last agreed with all cursors; `None` when they may not.
+    in_step_at: Option<i64>,
     /// When retention is known to have run last; the database may know of a later time.
     last_prune: Millis,
     /// Links that the tick under way found quiet.
@@ -97,6 +107,8 @@ pub struct Engine {
     /// What the ledger tells about pairs, up to the last picture.
     histories: PairHistories,
     append_failures: u64,
+    /// Whether failures of this process wait to be taken into the ledger.
+    failures_wait: bool,
 }
 
 impl Engine {
@@ -117,10 +129,12 @@ impl Engine {
             queues: Queues::new(settings.language),
             asked: Vec::new(),
             delivered: sweep::Delivered::default(),
+            in_step_at: None,
             last_prune: 0,
             quiet: Vec::new(),
             histories: PairHistories::default(),
             append_failures: 0,
+            failures_wait: false,
         };
         engine.keep_in_step()?;
         engine.asked.clear();
@@ -137,7 +151,7 @@ impl Engine {
         &self.journal
     }
 
-    /// The state database, for what no command covers.
+    /// The state database, for what no command covers. Whoever moves cursors there calls [`Engine::keep_in_step`] afterwards.
     pub fn journal_mut(&mut self) -> &mut Journal {
         &mut self.journal
     }
@@ -147,8 +161,9 @@ impl Engine {
         &self.queues
     }
 
-    /// The queues, to take from and add to them without acknowledging anything.
+    /// The queues, to take from and add to them without acknowledging anything. The next command brings them in step again.
     pub fn queues_mut(&mut self) -> &mut Queues {
+        self.in_step_at = None;
         &mut self.queues
     }
 
@@ -162,13 +177,19 @@ impl Engine {
         self.append_failures
     }
 
-    /// Queues the notices of an event and asks for the wakes, in watcher order.
-    fn deliver(&mut self, notices: &[Notice]) {
-        for notice in notices {
+    /// What follows an event that was recorded: notices and wakes in watcher order, retention when it is due.
+    fn follow(&mut self, appended: &Appended) {
+        for notice in &appended.notices {
             self.queues.add_notice(&notice.watcher, &notice.target, notice.since, notice.ambient);
             if !notice.ambient {
                 self.ask_wake(&notice.watcher, &notice.target);
             }
+        }
+        self.note_delivered(appended);
+        if self.prune_if_due() {
+            self.stay_in_step();
+        } else {
+            self.follow_others();
         }
     }
 
@@ -191,19 +212,21 @@ impl Engine {
         }
     }
 
-    /// Runs retention when it is due. A failure is reported and changes nothing for the caller.
-    fn prune_if_due(&mut self) {
+    /// Runs retention when it is due, and says whether it ran. A failure is reported and changes nothing for the caller.
+    fn prune_if_due(&mut self) -> bool {
         let now = self.now();
         if now - self.last_prune <= PRUNE_INTERVAL {
-            return;
+            return false;
         }
         let pruned = self.journal.last_prune().and_then(|last| {
             self.last_prune = last.max(self.last_prune);
-            if now - self.last_prune > PRUNE_INTERVAL { self.prune_now() } else { Ok(()) }
+            let due = now - self.last_prune > PRUNE_INTERVAL;
+            if due { self.prune_now().map(|()| true) } else { Ok(false) }
         });
-        if let Err(error) = pruned {
+        pruned.unwrap_or_else(|error| {
             tracing::warn!(%error, "retention failed; it is tried again after the next event");
-        }
+            false
+        })
     }
 
     fn prune_now(&mut self) -> Result<(), JournalError> {

@@ -1,9 +1,10 @@
 //! The upstream monitor: one tick probes every watched link and settles what was found (`upstream.md` 2).
 //!
 //! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
-//! [`probe_all`](super::probing::probe_all) asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
+//! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -146,15 +147,13 @@ impl Engine {
                 ActorType::Human,
             )
         };
-        let settled = self
-            .journal
-            .settle_read(&settlement, event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_read(&settlement, event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::HumanDirectMessage, error, tried);
+        })?;
         match settled {
             Settled::Moved(appended) => {
-                self.deliver(&appended.notices);
-                self.prune_if_due();
-                self.stay_in_step();
+                self.follow(&appended);
                 let turns =
                     appended.event.as_ref().filter(|_| !appended.deduped).map_or(0, |event| {
                         event
@@ -212,16 +211,14 @@ impl Engine {
                 ActorType::System,
             )
         };
-        let settled = self
-            .journal
-            .settle_missing(link, &event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_missing(link, &event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::UpstreamMissing, error, tried);
+        })?;
         let Settled::Missing(streak, appended) = settled else {
             return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
         };
-        self.deliver(&appended.notices);
-        self.prune_if_due();
-        self.stay_in_step();
+        self.follow(&appended);
         let mut detail = format!("{streak}/{MISSING_THRESHOLD}");
         if streak == MISSING_THRESHOLD {
             detail.push_str("; the link is removed, adopt again when the source is back");

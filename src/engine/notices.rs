@@ -37,6 +37,12 @@ pub fn text(language: Language, target: &SessionKey, since: Sequence) -> String 
     }
 }
 
+/// Since when a notice for `target` asks for changes; `None` when `text` is not one to the byte.
+pub(super) fn since_of(language: Language, target: &SessionKey, text: &str) -> Option<Sequence> {
+    let since = text.strip_suffix('.')?.rsplit(' ').next()?.parse().map(Sequence).ok()?;
+    (self::text(language, target, since) == text).then_some(since)
+}
+
 /// `text` in double quotes, escaped as in JSON, so that a key can neither end the quotes nor break the line.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -3,7 +3,7 @@
 //! A notice leaves a queue only by being taken. Other lines make room among themselves, and notices do not count towards their
 //! limit.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::notices::{self, Language};
 use crate::event::Sequence;
@@ -21,23 +21,73 @@ pub struct Line {
     pub text: String,
     /// What it is about; equal lines about the same are one.
     pub context: Option<String>,
+    /// The target, when the line is a notice.
+    target: Option<SessionKey>,
+    /// Since when its text asks for changes, when that is what it says.
+    since: Option<Sequence>,
 }
 
 impl Line {
     /// The target, when the line is a notice.
     pub fn target(&self) -> Option<SessionKey> {
-        notices::target_of(self.context.as_deref()?)
+        self.target.clone()
     }
 
-    fn is(&self, text: &str, context: Option<&str>) -> bool {
-        self.text == text && self.context.as_deref() == context
+    fn is_about(&self, target: &SessionKey) -> bool {
+        self.target.as_ref() == Some(target)
+    }
+}
+
+/// The lines of one session, oldest first.
+#[derive(Debug, Clone, Default)]
+struct Queue {
+    lines: Vec<Line>,
+    /// What the notices among them ask for, by target: a session may owe thousands, and each is looked for at each event.
+    notices: HashMap<SessionKey, Vec<Option<Sequence>>>,
+}
+
+impl Queue {
+    fn push(&mut self, line: Line) {
+        if let Some(target) = &line.target {
+            self.notices.entry(target.clone()).or_default().push(line.since);
+        }
+        self.lines.push(line);
+    }
+
+    /// What the notices about a target ask for.
+    fn asked_since(&self, target: &SessionKey) -> &[Option<Sequence>] {
+        self.notices.get(target).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes out the lines that `is_wanted` names.
+    fn take(&mut self, is_wanted: impl FnMut(&mut Line) -> bool) -> Vec<Line> {
+        let taken: Vec<_> = self.lines.extract_if(.., is_wanted).collect();
+        for line in &taken {
+            if let Some(target) = &line.target
+                && let Some(asked) = self.notices.get_mut(target)
+            {
+                if let Some(which) = asked.iter().position(|since| *since == line.since) {
+                    asked.remove(which);
+                }
+                if asked.is_empty() {
+                    self.notices.remove(target);
+                }
+            }
+        }
+        taken
+    }
+
+    fn remove_about(&mut self, target: &SessionKey) {
+        if self.notices.contains_key(target) {
+            self.take(|line| line.is_about(target));
+        }
     }
 }
 
 /// The queues of all sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Queues {
-    lines: BTreeMap<SessionKey, Vec<Line>>,
+    by_session: BTreeMap<SessionKey, Queue>,
     evicted: HashMap<SessionKey, u64>,
     last_id: u64,
     language: Language,
@@ -51,12 +101,12 @@ impl Queues {
 
     /// The sessions with lines, in order of their keys.
     pub fn sessions(&self) -> impl Iterator<Item = (&SessionKey, &[Line])> {
-        self.lines.iter().map(|(session, lines)| (session, lines.as_slice()))
+        self.by_session.iter().map(|(session, queue)| (session, queue.lines.as_slice()))
     }
 
     /// The lines of a session, oldest first.
     pub fn lines(&self, session: &SessionKey) -> &[Line] {
-        self.lines.get(session).map_or(&[], Vec::as_slice)
+        self.by_session.get(session).map_or(&[], |queue| queue.lines.as_slice())
     }
 
     /// How many lines of a session were pushed out.
@@ -73,25 +123,54 @@ impl Queues {
         since: Sequence,
         ambient: bool,
     ) -> bool {
-        let text = notices::text(self.language, target, since);
-        let context = notices::context_key(target);
-        let lines = self.lines.entry(watcher.clone()).or_default();
-        let about = |line: &Line| line.context.as_deref() == Some(&context);
-        let superfluous = if ambient {
-            let mut same = lines.iter().filter(|line| about(line));
-            same.next().is_some_and(|line| line.text == text) && same.next().is_none()
-        } else {
-            lines.iter().any(|line| line.is(&text, Some(&context)))
-        };
-        if superfluous {
-            return false;
+        if let Some(queue) = self.by_session.get_mut(watcher) {
+            let asked = queue.asked_since(target);
+            let is_superfluous =
+                if ambient { asked == [Some(since)] } else { asked.contains(&Some(since)) };
+            if is_superfluous {
+                return false;
+            }
+            if ambient {
+                queue.remove_about(target);
+            }
         }
-        if ambient {
-            lines.retain(|line| !about(line));
-        }
-        self.last_id += 1;
-        lines.push(Line { id: self.last_id, text, context: Some(context) });
+        self.push_notice(watcher, target, since);
         true
+    }
+
+    /// Makes the notices about a target agree with its cursor: one that asks for changes since `open`, or none.
+    pub fn settle(&mut self, watcher: &SessionKey, target: &SessionKey, open: Option<Sequence>) {
+        let asked = self.by_session.get(watcher).map_or(&[][..], |queue| queue.asked_since(target));
+        let agrees = match open {
+            Some(since) => asked == [Some(since)],
+            None => asked.is_empty(),
+        };
+        if agrees {
+            return;
+        }
+        if let Some(queue) = self.by_session.get_mut(watcher) {
+            queue.remove_about(target);
+        }
+        match open {
+            Some(since) => self.push_notice(watcher, target, since),
+            None => self.forget_if_empty(watcher),
+        }
+    }
+
+    fn push_notice(&mut self, watcher: &SessionKey, target: &SessionKey, since: Sequence) {
+        self.last_id += 1;
+        let line = Line {
+            id: self.last_id,
+            text: notices::text(self.language, target, since),
+            context: Some(notices::context_key(target)),
+            target: Some(target.clone()),
+            since: Some(since),
+        };
+        if let Some(queue) = self.by_session.get_mut(watcher) {
+            queue.push(line);
+        } else {
+            self.by_session.entry(watcher.clone()).or_default().push(line);
+        }
     }
 
     /// Queues a line that is no notice; the oldest of its kind makes room for the twenty-first. Returns whether it was added.
@@ -103,33 +182,38 @@ impl Queues {
         if text.is_empty() || session.as_str().trim().is_empty() {
             return false;
         }
-        let lines = self.lines.entry(session.clone()).or_default();
-        let duplicate = match &context {
-            Some(context) => lines.iter().any(|line| line.is(text, Some(context))),
-            None => lines.last().is_some_and(|line| line.is(text, None)),
+        let target = context.as_deref().and_then(notices::target_of);
+        let since =
+            target.as_ref().and_then(|target| notices::since_of(self.language, target, text));
+        let queue = self.by_session.entry(session.clone()).or_default();
+        let is_same = |line: &Line| line.text == text && line.context == context;
+        let is_duplicate = match &context {
+            Some(_) => queue.lines.iter().any(is_same),
+            None => queue.lines.last().is_some_and(is_same),
         };
-        if !duplicate {
+        if !is_duplicate {
             self.last_id += 1;
-            lines.push(Line { id: self.last_id, text: text.to_owned(), context });
-            let mut others = lines.iter().enumerate().filter(|(_, line)| line.target().is_none());
+            queue.push(Line { id: self.last_id, text: text.to_owned(), context, target, since });
+            let mut others =
+                queue.lines.iter().enumerate().filter(|(_, line)| line.target.is_none());
             if let Some((oldest, _)) = others.next()
                 && others.count() >= CAPACITY
             {
-                lines.remove(oldest);
+                queue.lines.remove(oldest);
                 *self.evicted.entry(session.clone()).or_default() += 1;
             }
         }
-        self.forget_if_empty(session);
-        !duplicate
+        !is_duplicate
     }
 
     /// Takes all lines of a session, or those of `only` that still wait.
     pub fn take(&mut self, session: &SessionKey, only: Option<&[u64]>) -> Vec<Line> {
-        let Some(lines) = self.lines.get_mut(session) else { return Vec::new() };
-        let (taken, left) = std::mem::take(lines)
-            .into_iter()
-            .partition(|line| only.is_none_or(|ids| ids.contains(&line.id)));
-        *lines = left;
+        let Some(only) = only else {
+            return self.by_session.remove(session).map_or_else(Vec::new, |queue| queue.lines);
+        };
+        let Some(queue) = self.by_session.get_mut(session) else { return Vec::new() };
+        let only: HashSet<u64> = only.iter().copied().collect();
+        let taken = queue.take(|line| only.contains(&line.id));
         self.forget_if_empty(session);
         taken
     }
@@ -140,38 +224,38 @@ impl Queues {
         &mut self,
         open: &[(SessionKey, SessionKey, Sequence)],
     ) -> Vec<(SessionKey, SessionKey)> {
-        let language = self.language;
-        let mut wanted: HashMap<(&SessionKey, SessionKey), (usize, String)> = open
-            .iter()
-            .enumerate()
-            .map(|(i, (watcher, target, since))| {
-                ((watcher, target.clone()), (i, notices::text(language, target, *since)))
-            })
-            .collect();
-        for (watcher, lines) in &mut self.lines {
-            lines.retain(|line| {
-                let Some(target) = line.target() else { return true };
-                let pair = (watcher, target);
-                let agrees = wanted.get(&pair).is_some_and(|(_, text)| *text == line.text);
-                agrees && wanted.remove(&pair).is_some()
+        let mut wanted: HashMap<&SessionKey, HashMap<&SessionKey, (usize, Sequence)>> =
+            HashMap::new();
+        for (i, (watcher, target, since)) in open.iter().enumerate() {
+            wanted.entry(watcher).or_default().insert(target, (i, *since));
+        }
+        for (watcher, queue) in &mut self.by_session {
+            let mut of_watcher = wanted.get_mut(watcher);
+            queue.take(|line| {
+                let Some(target) = &line.target else { return false };
+                let agrees = of_watcher.as_mut().is_some_and(|wanted| {
+                    wanted.get(target).is_some_and(|(_, since)| line.since == Some(*since))
+                        && wanted.remove(target).is_some()
+                });
+                !agrees
             });
         }
-        let mut missing: Vec<_> = wanted.into_values().map(|(i, _)| i).collect();
+        let mut missing: Vec<_> = wanted.into_values().flatten().map(|(_, (i, _))| i).collect();
         missing.sort_unstable();
-        self.lines.retain(|_, lines| !lines.is_empty());
+        self.by_session.retain(|_, queue| !queue.lines.is_empty());
         missing
             .into_iter()
             .map(|i| {
                 let (watcher, target, since) = &open[i];
-                self.add_notice(watcher, target, *since, false);
+                self.push_notice(watcher, target, *since);
                 (watcher.clone(), target.clone())
             })
             .collect()
     }
 
     fn forget_if_empty(&mut self, session: &SessionKey) {
-        if self.lines.get(session).is_some_and(Vec::is_empty) {
-            self.lines.remove(session);
+        if self.by_session.get(session).is_some_and(|queue| queue.lines.is_empty()) {
+            self.by_session.remove(session);
         }
     }
 }

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Discipline, Engine, EngineError};
 use crate::event::Sequence;
+use crate::journal::append::Appended;
 use crate::session_key::SessionKey;
+use crate::watch::Cursor;
 
 /// Last seen and newest material event of each pending pair for which a wake was asked. When either moves, a notice has opened
 /// or more has come, and a wake is owed again.
@@ -22,11 +24,13 @@ pub struct Swept {
 impl Engine {
     /// The restart sweep: every pending notice of a living watcher gets its line and its wake, then retention runs.
     pub fn sweep(&mut self) -> Result<Swept, EngineError> {
-        let lives = self.journal.registered()?;
         let now = self.now();
-        let (swept, passed_over) = self.journal.sweep(&lives, now)?;
+        let (swept, passed_over) = self.journal.sweep(now)?;
         for cursor in &swept {
             self.deliver_cursor(cursor);
+        }
+        if let Err(error) = self.journal.absorb_failures() {
+            tracing::warn!(%error, "append failures were not taken into the ledger; the next sweep tries again");
         }
         self.prune_now()?;
         self.keep_in_step()?;
@@ -39,6 +43,9 @@ impl Engine {
         if self.discipline == Discipline::Loose {
             return Ok(());
         }
+        self.in_step_at = None;
+        // Asked before the cursors are read: what is committed in between is looked at once more, and never missed.
+        let version = self.journal.data_version()?;
         let pending = self.journal.pending_cursors()?;
         let open: Vec<_> = pending
             .iter()
@@ -58,7 +65,54 @@ impl Engine {
             }
             self.delivered.insert(pair, marks);
         }
+        self.in_step_at = Some(version);
         Ok(())
+    }
+
+    /// Makes the queues agree with the cursors that a command of this process has just moved. While no other process writes,
+    /// no further cursor has to be looked at, however many are pending.
+    pub(super) fn follow_moved<'a>(&mut self, moved: impl IntoIterator<Item = &'a Cursor>) {
+        if self.discipline == Discipline::Loose {
+            return;
+        }
+        for cursor in moved {
+            let pair = (cursor.watcher.clone(), cursor.target.clone());
+            if cursor.is_pending() {
+                self.queues.settle(&pair.0, &pair.1, Some(cursor.seen));
+                self.delivered.insert(pair, (cursor.seen, cursor.material));
+            } else {
+                self.queues.settle(&pair.0, &pair.1, None);
+                self.delivered.remove(&pair);
+            }
+        }
+        self.follow_others();
+    }
+
+    /// Remembers where the pairs stand that an event moved, whose lines are queued already.
+    pub(super) fn note_delivered(&mut self, appended: &Appended) {
+        let Some(event) = &appended.event else { return };
+        if self.discipline == Discipline::Loose {
+            return;
+        }
+        for notice in &appended.notices {
+            let pair = (notice.watcher.clone(), notice.target.clone());
+            self.delivered.insert(pair, (notice.since, event.sequence));
+        }
+        for watcher in &appended.seeded {
+            self.queues.settle(watcher, &event.session, None);
+            self.delivered.remove(&(watcher.clone(), event.session.clone()));
+        }
+    }
+
+    /// Makes the queues agree with the cursors if another process wrote since they last did.
+    pub(super) fn follow_others(&mut self) {
+        if self.discipline == Discipline::Loose {
+            return;
+        }
+        match self.journal.data_version() {
+            Ok(version) if Some(version) == self.in_step_at => {}
+            _ => self.stay_in_step(),
+        }
     }
 
     /// Makes the queues agree with the cursors after a command that has already succeeded: a failure here is reported and

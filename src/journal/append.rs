@@ -23,6 +23,8 @@ pub struct Appended {
     pub notices: Vec<Notice>,
     /// Watchers who caused the event themselves, so that nothing is owed to them.
     pub suppressed: Vec<SessionKey>,
+    /// Watchers whom a spawn put in step with itself.
+    pub seeded: Vec<SessionKey>,
 }
 
 impl Appended {
@@ -98,6 +100,7 @@ pub(super) fn append_in(
     }
     let occurred_at = event.occurred_at.map_or(now, |at| at.clamp(now - DAY, now));
     let Some(sequence) = insert(transaction, event, occurred_at)? else {
+        write_collapsed(transaction, event, now)?;
         return Ok(Appended {
             event: owner_of(transaction, event.dedupe.as_deref())?,
             deduped: true,
@@ -109,6 +112,7 @@ pub(super) fn append_in(
         Appended { event: Some(recorded(event, sequence, occurred_at)), ..Appended::default() };
     if event.kind == EventKind::ChildSpawned {
         seed(transaction, event, sequence, now)?;
+        appended.seeded = named(event).cloned().collect();
     } else if event.kind.notifies(run_end_notifies) {
         notify(transaction, event, sequence, now, &mut appended)?;
     }
@@ -145,6 +149,21 @@ fn insert(
         })
         .tried("record an event")?;
     Ok((inserted > 0).then(|| Sequence(transaction.last_insert_rowid())))
+}
+
+/// Writes that the event collapsed into an earlier one, under the number that it consumed.
+fn write_collapsed(
+    transaction: &Transaction<'_>,
+    event: &NewEvent,
+    now: Millis,
+) -> Result<(), JournalError> {
+    let consumed = transaction
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'session_state_events'")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map(Sequence)
+        .tried("read the number that an event consumed")?;
+    let entry = Entry::target(Step::Collapsed, &event.session).at_event(consumed);
+    ledger::write(transaction, &entry.note(event.dedupe.clone().unwrap_or_default()), now)
 }
 
 /// JSON truth: what the original stores of a payload.

@@ -1,7 +1,5 @@
 //! Cursors: watching, acknowledging, the sweep, reset and delete (`engine.md` 3.3, 4.8, 6, 8).
 
-use std::collections::HashSet;
-
 use rusqlite::{Connection, Transaction, params};
 
 use super::error::{JournalError, Tried};
@@ -110,6 +108,19 @@ impl Reader {
         cursor_of(&self.connection, watcher, target)
     }
 
+    /// The cursors that `watcher` holds, and those on `target`.
+    pub fn cursors_around(
+        &self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+    ) -> Result<Vec<Cursor>, JournalError> {
+        cursors_where(
+            &self.connection,
+            "(watcher_session_key = ?1 OR target_session_key = ?2)",
+            [watcher.as_str(), target.as_str()],
+        )
+    }
+
     /// All cursors with an open notice, in the order in which they were made.
     pub fn pending_cursors(&self) -> Result<Vec<Cursor>, JournalError> {
         cursors_where(&self.connection, "material_sequence > last_seen_sequence", [])
@@ -151,7 +162,9 @@ impl Journal {
                     && provenance == Provenance::Explicit =>
             {
                 promote(&transaction, watcher, target)?;
-                ledger::write(&transaction, &Entry::pair(Step::Promoted, watcher, target), now)?;
+                let entry = Entry::pair(Step::Promoted, watcher, target);
+                let entry = entry.marks(cursor.seen, cursor.notified, cursor.material);
+                ledger::write(&transaction, &entry, now)?;
                 Registration::Promoted
             }
             Some(_) => Registration::Unchanged,
@@ -195,6 +208,25 @@ impl Journal {
         Ok(acknowledged)
     }
 
+    /// A turn of `watcher` took its lines about `targets`: acknowledges them, each once.
+    pub fn drain(
+        &mut self,
+        watcher: &SessionKey,
+        targets: &[SessionKey],
+        now: Millis,
+    ) -> Result<Vec<Acknowledged>, JournalError> {
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = self.write()?;
+        for target in targets {
+            ledger::write(&transaction, &Entry::pair(Step::Drained, watcher, target), now)?;
+        }
+        let acknowledged = acknowledge_in(&transaction, watcher, targets, now)?;
+        transaction.commit().tried("acknowledge notices")?;
+        Ok(acknowledged)
+    }
+
     /// Acknowledges a pair until last seen reaches `shown`: what was just read opens nothing (`decisions.md` 19).
     pub fn acknowledge_up_to(
         &mut self,
@@ -211,30 +243,37 @@ impl Journal {
         {
             last = acknowledge_in(&transaction, watcher, std::slice::from_ref(target), now)?.pop();
         }
+        if last.is_some() {
+            let entry = Entry::pair(Step::Reconciled, watcher, target).at_event(shown);
+            ledger::write(&transaction, &entry.note("read on the screen"), now)?;
+        }
         transaction.commit().tried("acknowledge notices")?;
         Ok(last)
     }
 
-    /// The restart sweep: freezes each pending cursor of a living watcher at its newest material event, so that one line
-    /// covers all. `lives` tells which watchers do; the others stay untouched. Returns the cursors swept, in the order in
-    /// which they were made, and how many were passed over.
-    pub fn sweep(
-        &mut self,
-        lives: &HashSet<SessionKey>,
-        now: Millis,
-    ) -> Result<(Vec<Cursor>, usize), JournalError> {
+    /// The restart sweep: freezes each pending cursor of a watcher that still exists at its newest material event, so that one
+    /// line covers all. The others stay untouched. Returns the cursors swept, in the order in which they were made, and how
+    /// many were passed over.
+    pub fn sweep(&mut self, now: Millis) -> Result<(Vec<Cursor>, usize), JournalError> {
+        const LIVING: &str = "material_sequence > last_seen_sequence \
+                              AND watcher_session_key IN (SELECT session_key FROM tidings_sessions)";
         let transaction = self.write()?;
-        let (mut swept, dead): (Vec<_>, Vec<_>) =
-            cursors_where(&transaction, "material_sequence > last_seen_sequence", [])?
-                .into_iter()
-                .partition(|cursor| lives.contains(&cursor.watcher));
-        for cursor in &mut swept {
-            freeze(&transaction, cursor, now)?;
-            cursor.notified = cursor.material;
-            cursor.updated_at = now;
-        }
+        let pending: usize = transaction
+            .query_row(
+                "SELECT count(*) FROM session_watch_cursors WHERE material_sequence > last_seen_sequence",
+                [],
+                |row| row.get(0),
+            )
+            .tried("sweep pending notices")?;
+        let freeze = format!(
+            "UPDATE session_watch_cursors SET notified_sequence = material_sequence, updated_at = ?1 WHERE {LIVING}"
+        );
+        transaction.execute(&freeze, [now]).tried("sweep pending notices")?;
+        let swept = cursors_where(&transaction, LIVING, [])?;
+        ledger::write_swept(&transaction, LIVING, now)?;
         transaction.commit().tried("sweep pending notices")?;
-        Ok((swept, dead.len()))
+        let passed_over = pending - swept.len();
+        Ok((swept, passed_over))
     }
 
     /// Resets a session: the cursors that it holds go; history, heads and others' cursors on it stay.
@@ -296,7 +335,8 @@ impl Journal {
         };
         run("DELETE FROM session_state_heads WHERE session_key = ?1 AND agent_id = ?2", pair)?;
         run("DELETE FROM tidings_link_states WHERE session_key = ?1 AND agent_id = ?2", pair)?;
-        run("DELETE FROM tidings_goals WHERE session_key = ?1 AND agent_id = ?2", pair)?;
+        let goals =
+            run("DELETE FROM tidings_goals WHERE session_key = ?1 AND agent_id = ?2", pair)?;
         if forget {
             run("DELETE FROM tidings_sessions WHERE session_key = ?1", params![session.as_str()])?;
         }
@@ -308,6 +348,9 @@ impl Journal {
             run(sql, params![session.as_str()])?;
         }
         transaction.commit().tried("delete a session")?;
+        if deleted.messages + goals > 0 {
+            self.forget_bytes();
+        }
         Ok(deleted)
     }
 }
@@ -400,22 +443,6 @@ fn set_marks(transaction: &Transaction<'_>, cursor: &Cursor) -> Result<(), Journ
         })
         .map(drop)
         .tried("acknowledge a notice")
-}
-
-fn freeze(transaction: &Transaction<'_>, cursor: &Cursor, now: Millis) -> Result<(), JournalError> {
-    transaction
-        .prepare_cached(
-            "UPDATE session_watch_cursors SET notified_sequence = material_sequence, updated_at = ?3 \
-             WHERE watcher_session_key = ?1 AND target_session_key = ?2",
-        )
-        .and_then(|mut statement| statement.execute(params![cursor.watcher.as_str(), cursor.target.as_str(), now]))
-        .tried("sweep a pending notice")?;
-    let entry = Entry::pair(Step::Swept, &cursor.watcher, &cursor.target).marks(
-        cursor.seen,
-        cursor.material,
-        cursor.material,
-    );
-    ledger::write(transaction, &entry, now)
 }
 
 /// Deletes the cursors that `condition` names, with an entry for each that says how it ended.

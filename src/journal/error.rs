@@ -6,13 +6,21 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// SQLite refused or failed.
-    #[error("could not {tried}: {source}")]
+    #[error("could not {tried}: {source}{}", advice(source))]
     Sqlite {
         /// What was tried.
         tried: &'static str,
         /// What SQLite said.
         #[source]
         source: rusqlite::Error,
+    },
+    /// The database at a path could not be opened.
+    #[error("{}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What failed.
+        source: Box<JournalError>,
     },
     /// A folder or file could not be made.
     #[error("could not {tried} {}: {source}", path.display())]
@@ -67,8 +75,31 @@ pub enum JournalError {
 impl JournalError {
     /// Whether another writer held the database for longer than the busy time-out.
     pub fn is_busy(&self) -> bool {
+        if let Self::Open { source, .. } = self {
+            return source.is_busy();
+        }
         matches!(self, Self::Sqlite { source, .. }
             if matches!(source.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)))
+    }
+}
+
+/// What to do about a failure of SQLite, when that can be said.
+fn advice(error: &rusqlite::Error) -> &'static str {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => {
+            "; free some space and try again, nothing that was recorded before is lost"
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            "; the file is damaged: bring back a copy of it, or name another file with --db"
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            "; the file and its folder have to be readable and writable for you"
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "; another process has been writing for long, try again"
+        }
+        _ => "",
     }
 }
 

@@ -1,5 +1,5 @@
 //! The two places that hold text: messages until they are taken, goals until they are cleared (`decisions.md` 8). `secure_delete`
-//! wipes what is deleted, and the write-ahead log is emptied with the inbox, so that no bytes stay.
+//! wipes what is deleted, and the write-ahead log is emptied each time that a text goes, so that no bytes stay.
 
 use rusqlite::params;
 
@@ -100,8 +100,16 @@ impl Journal {
             .execute("DELETE FROM tidings_inbox WHERE receiver_key = ?1", [session.as_str()])
             .tried("take the messages of a session")?;
         let targets: Vec<_> = taken.notices.iter().map(|cursor| cursor.target.clone()).collect();
+        let turn: Option<i64> = transaction
+            .query_row(
+                "SELECT max(turns) + 1 FROM tidings_sessions WHERE session_key = ?1",
+                [session.as_str()],
+                |row| row.get(0),
+            )
+            .tried("number a turn")?;
         for target in &targets {
-            ledger::write(&transaction, &Entry::pair(Step::Drained, session, target), now)?;
+            let entry = Entry::pair(Step::Drained, session, target);
+            ledger::write(&transaction, &entry.note(format!("turn {}", turn.unwrap_or(1))), now)?;
         }
         taken.acknowledged = acknowledge_in(&transaction, session, &targets, now)?;
         let hashes = own(&taken);
@@ -114,24 +122,28 @@ impl Journal {
             .tried("remember a turn")?;
         transaction.commit().tried("begin a turn")?;
         if !taken.messages.is_empty() {
-            self.forget_taken_bytes()?;
+            self.forget_bytes();
         }
         Ok(taken)
     }
 
-    /// Empties the write-ahead log when no message waits any more. A reader in another process may hold it; then the next
-    /// checkpoint does it.
-    pub fn forget_taken_bytes(&self) -> Result<(), JournalError> {
-        let waiting: bool = self
+    /// Empties the write-ahead log, so that no bytes stay of a text that is gone; texts that still wait are in the database
+    /// then. The text is gone for every reader already, so a failure is only reported: a caller that has taken a message
+    /// must not lose it for that.
+    pub(super) fn forget_bytes(&self) {
+        let emptied = self
             .connection
-            .query_row("SELECT EXISTS (SELECT 1 FROM tidings_inbox)", [], |row| row.get(0))
-            .tried("ask whether messages wait")?;
-        if !waiting {
-            self.connection
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-                .tried("empty the write-ahead log")?;
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
+            .tried("empty the write-ahead log");
+        match emptied {
+            Ok(false) => {}
+            Ok(true) => tracing::warn!(
+                "another process kept the write-ahead log in use; the next text that goes empties it"
+            ),
+            Err(error) => {
+                tracing::warn!(%error, "the next text that goes empties the write-ahead log");
+            }
         }
-        Ok(())
     }
 
     /// Sets the objective of a session's goal.
@@ -155,6 +167,9 @@ impl Journal {
                 params![session.as_str(), agent.as_str(), objective, now],
             )
             .tried("set a goal")?;
+        if change == GoalChange::ObjectiveChanged {
+            self.forget_bytes();
+        }
         Ok(change)
     }
 
@@ -196,7 +211,7 @@ impl Journal {
         if cleared == 0 {
             return Ok(GoalChange::Missing);
         }
-        self.forget_taken_bytes()?;
+        self.forget_bytes();
         Ok(GoalChange::Cleared)
     }
 

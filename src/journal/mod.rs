@@ -16,6 +16,8 @@
 //! | [`sessions`] | the registry of sessions |
 //! | [`inbox`] | messages and goals, the two places that hold text |
 //! | [`ledger`] | the steps of each notice |
+//! | [`examine`] | looking at our state database as a file |
+//! | [`failures`] | events that could not be recorded |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
 //! | [`past`] | the same as it was at an earlier number |
@@ -26,6 +28,8 @@ pub mod attached;
 pub mod changes;
 pub mod cursors;
 mod error;
+pub mod examine;
+pub mod failures;
 pub mod inbox;
 pub mod ledger;
 pub mod overview;

@@ -56,7 +56,7 @@ impl Journal {
             ledger_cutoff = ledger_cutoff.max(oldest(&transaction)?);
         }
         let cursors = end_where(&transaction, "updated_at < ?1", [cutoff], Step::Expired, now)?;
-        prune_own(&transaction, cutoff, ledger_cutoff)?;
+        let messages = prune_own(&transaction, cutoff, ledger_cutoff)?;
         transaction
             .execute(
                 "INSERT INTO tidings_meta (name, value) VALUES ('last_prune_at', ?1) \
@@ -65,6 +65,9 @@ impl Journal {
             )
             .tried("remember when retention ran")?;
         transaction.commit().tried("prune the journal")?;
+        if messages > 0 {
+            self.forget_bytes();
+        }
         Ok(Pruned { events, cursors })
     }
 }
@@ -125,12 +128,13 @@ fn oldest(transaction: &Transaction<'_>) -> Result<Millis, JournalError> {
 }
 
 /// Our own tables keep no more than the journal does: the ledger and the deliveries go with its events, a message that
-/// nobody took after 30 days. The ledger grows in order of time, so the first entry to stay bounds those that go.
+/// nobody took after 30 days. The ledger grows in order of time, so the first entry to stay bounds those that go. Gives back how
+/// many messages went.
 fn prune_own(
     transaction: &Transaction<'_>,
     cutoff: Millis,
     ledger_cutoff: Millis,
-) -> Result<(), JournalError> {
+) -> Result<usize, JournalError> {
     let run = |sql: &str, bound| {
         transaction.execute(sql, [bound]).tried("prune the ledger and old messages")
     };
@@ -139,13 +143,13 @@ fn prune_own(
          9223372036854775807)",
         ledger_cutoff,
     )?;
-    run("DELETE FROM tidings_inbox WHERE sent_at < ?1", cutoff)?;
+    let messages = run("DELETE FROM tidings_inbox WHERE sent_at < ?1", cutoff)?;
     transaction
         .execute(
             "DELETE FROM tidings_deliveries WHERE sequence < \
              coalesce((SELECT sequence FROM session_state_events ORDER BY sequence LIMIT 1), 9223372036854775807)",
             [],
         )
-        .map(drop)
-        .tried("prune the ledger")
+        .tried("prune the ledger")?;
+    Ok(messages)
 }

@@ -14,8 +14,17 @@ use crate::session_key::SessionKey;
 /// `PRAGMA application_id` of our state databases.
 pub(super) const APPLICATION_ID: i64 = 0x7469_6469;
 
-/// Where a database file holds its application id, big-endian.
-const APPLICATION_ID_OFFSET: u64 = 68;
+/// What a database file begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// How many bytes of a database file are its header.
+const HEADER: usize = 100;
+
+/// Where the header counts the changes of the schema, big-endian: 0 before the first table.
+const SCHEMA_COOKIE_OFFSET: usize = 40;
+
+/// Where the header holds the application id, big-endian.
+const APPLICATION_ID_OFFSET: usize = 68;
 
 /// Where a rollback journal holds how many pages the database had before the write, big-endian.
 const JOURNAL_PAGES_OFFSET: u64 = 16;
@@ -34,13 +43,16 @@ pub fn known_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
+/// How the statement for each of our own tables goes on.
+const OWN_TABLE: &str = " TABLE tidings_";
+
 /// Our own tables, as statements that make them empty and temporary. Indexes are left out: there is nothing to find.
 pub(super) fn empty_own_tables() -> String {
     let mut out = String::new();
     for migration in MIGRATIONS {
-        let own = migration.find("CREATE TABLE tidings_").map_or("", |start| &migration[start..]);
-        for line in own.lines().filter(|line| !line.starts_with("CREATE INDEX ")) {
-            out.push_str(&line.replace("CREATE TABLE tidings_", "CREATE TEMP TABLE tidings_"));
+        let own = migration.lines().skip_while(|line| !line.contains(OWN_TABLE));
+        for line in own.filter(|line| !line.starts_with("CREATE INDEX ")) {
+            out.push_str(&line.replace(OWN_TABLE, " TEMP TABLE tidings_"));
             out.push('\n');
         }
     }
@@ -51,6 +63,15 @@ pub(super) fn empty_own_tables() -> String {
 pub(super) fn open(path: &Path, now: Millis) -> Result<Connection, JournalError> {
     make_private_file(path)?;
     refuse_foreign(path)?;
+    set_up(path, now).map_err(|error| match error {
+        error @ JournalError::Sqlite { .. } => {
+            JournalError::Open { path: path.to_owned(), source: Box::new(error) }
+        }
+        error => error,
+    })
+}
+
+fn set_up(path: &Path, now: Millis) -> Result<Connection, JournalError> {
     let mut connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -90,51 +111,41 @@ fn make_private_file(path: &Path) -> Result<(), JournalError> {
         .map_err(io("open the state database", path))
 }
 
-/// Refuses a file with content that is not our database, without touching it.
+/// Refuses a file with content that is not our database, by its bytes alone: opening a foreign database, if only to read,
+/// would leave files of SQLite beside it, or undo a write that its owner did not finish.
 fn refuse_foreign(path: &Path) -> Result<(), JournalError> {
-    if path.metadata().is_ok_and(|file| file.len() == 0) {
+    let io = |source| JournalError::Io {
+        tried: "read the state database",
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.len() == 0 || died_being_made(path) {
         return Ok(());
     }
-    let connection = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
-    .tried("open the state database")?;
-    connection.busy_timeout(BUSY_TIMEOUT).tried("set the time to wait for other writers")?;
-    let read = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let id = match read("PRAGMA application_id") {
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-            return Err(JournalError::NotADatabase { path: path.to_owned() });
-        }
-        Err(error) if needs_rollback(&error) && is_ours_to_roll_back(path) => return Ok(()),
-        id => id.tried("read whose database the file is")?,
+    let mut header = [0; HEADER];
+    if file.read_exact_at(&mut header, 0).is_err() || !header.starts_with(MAGIC) {
+        return Err(JournalError::NotADatabase { path: path.to_owned() });
+    }
+    let number = |offset: usize| {
+        header[offset..].first_chunk().map(|bytes| i64::from(u32::from_be_bytes(*bytes)))
     };
-    let tables =
-        read("SELECT count(*) FROM sqlite_master").tried("read whose database the file is")?;
-    if id != APPLICATION_ID && tables > 0 {
+    let is_empty = number(SCHEMA_COOKIE_OFFSET) == Some(0);
+    if number(APPLICATION_ID_OFFSET) != Some(APPLICATION_ID) && !is_empty {
         return Err(JournalError::NotOurs { path: path.to_owned() });
     }
     Ok(())
 }
 
-/// Whether a process died while it wrote and its rollback journal still lies there, which a read-only connection can't undo.
-fn needs_rollback(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    code == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
-}
-
-/// Whether the write that died was ours: the file says that it is our database, or there was nothing in it before. Asked of
-/// the bytes, because SQLite would undo the write first, and a foreign file has to stay untouched.
-fn is_ours_to_roll_back(path: &Path) -> bool {
-    let number = |path: &Path, offset| {
-        let mut bytes = [0; 4];
-        File::open(path).ok()?.read_exact_at(&mut bytes, offset).ok()?;
-        Some(i64::from(u32::from_be_bytes(bytes)))
-    };
+/// Whether a process died while it made the database: a rollback journal says that there was nothing before. The present
+/// bytes mean nothing then, and SQLite undoes them.
+fn died_being_made(path: &Path) -> bool {
     let mut journal = path.as_os_str().to_owned();
     journal.push("-journal");
-    number(path, APPLICATION_ID_OFFSET) == Some(APPLICATION_ID)
-        || number(Path::new(&journal), JOURNAL_PAGES_OFFSET) == Some(0)
+    let mut pages = [0xff; 4];
+    File::open(journal)
+        .is_ok_and(|file| file.read_exact_at(&mut pages, JOURNAL_PAGES_OFFSET).is_ok())
+        && pages == [0; 4]
 }
 
 /// Brings the schema to the end of `migrations` in one transaction; an older database is copied beside itself first.
@@ -168,6 +179,13 @@ fn migrate(
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .tried("begin the migration of the state database")?;
     let from = version(&transaction)?;
+    let tables: i64 = transaction
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .tried("read whose database the file is")?;
+    if from == 0 && tables > 0 {
+        // A foreign database whose tables are in its write-ahead log still: the file alone did not show them.
+        return Err(JournalError::NotOurs { path: path.to_owned() });
+    }
     for step in migrations.iter().skip(usize::try_from(from).unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).tried("migrate the state database")?;
     }
@@ -233,7 +251,10 @@ mod tests {
     fn foreign_and_broken_files_are_refused_untouched() {
         let folder = folder();
         let foreign = folder.path().join("foreign.sqlite");
-        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        Connection::open(&foreign)
+            .unwrap()
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+            .unwrap();
         let broken = folder.path().join("broken.sqlite");
         std::fs::write(
             &broken,
@@ -249,6 +270,22 @@ mod tests {
             );
             assert_eq!(std::fs::read(path).unwrap(), before);
         }
+        assert_eq!(folder.path().read_dir().unwrap().count(), 2, "nothing was left beside them");
+    }
+
+    #[test]
+    fn a_foreign_database_whose_tables_are_only_in_its_log_is_refused() {
+        let folder = folder();
+        let path = folder.path().join("foreign.sqlite");
+        let writer = Connection::open(&path).unwrap();
+        writer.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a)").unwrap();
+        assert!(matches!(open(&path, 1), Err(JournalError::NotOurs { .. })));
+        assert_eq!(
+            writer
+                .query_row("SELECT count(*) FROM sqlite_master", [], |r| r.get::<_, i64>(0))
+                .unwrap(),
+            1
+        );
     }
 
     /// Leaves `path` as a process does that dies in the middle of `sql`: the file is written, and its rollback journal lies

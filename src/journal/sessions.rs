@@ -55,17 +55,6 @@ pub(super) fn register(
 }
 
 impl Reader {
-    /// The keys of all registered sessions.
-    pub fn registered(&self) -> Result<HashSet<SessionKey>, JournalError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT session_key FROM tidings_sessions")
-            .tried("read the registry of sessions")?;
-        let found =
-            statement.query_map([], |row| super::rows::key(row, 0)).and_then(Iterator::collect);
-        found.tried("read the registry of sessions")
-    }
-
     /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
     pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
         self.connection
@@ -78,6 +67,29 @@ impl Reader {
             )
             .and_then(|mut statement| statement.exists([session.as_str()]))
             .tried("look a session up")
+    }
+
+    /// Every key that something knows: the registry, a head, a link, or a cursor on either side.
+    pub fn known_keys(&self) -> Result<HashSet<SessionKey>, JournalError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT session_key FROM tidings_sessions UNION SELECT session_key FROM session_state_heads \
+                 UNION SELECT session_key FROM session_upstream_links UNION SELECT watcher_session_key FROM session_watch_cursors \
+                 UNION SELECT target_session_key FROM session_watch_cursors",
+            )
+            .tried("read the keys of all sessions")?;
+        let found =
+            statement.query_map([], |row| super::rows::key(row, 0)).and_then(Iterator::collect);
+        found.tried("read the keys of all sessions")
+    }
+
+    /// When a session's last turn began, as far as is known.
+    pub fn last_turn_of(&self, session: &SessionKey) -> Result<Option<Millis>, JournalError> {
+        self.connection
+            .prepare_cached("SELECT max(last_turn_at) FROM tidings_sessions WHERE session_key = ?1")
+            .and_then(|mut statement| statement.query_row([session.as_str()], |row| row.get(0)))
+            .tried("look up the last turn of a session")
     }
 
     /// The session that spawned `session`, when that is known.

@@ -90,7 +90,17 @@ impl Reader {
             })
             .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
             .tried("read the own texts of a session")?;
-        Ok(found.iter().flat_map(|forms| forms.as_chunks().0).copied().collect())
+        let mut hashes = Vec::new();
+        for forms in &found {
+            let (whole, rest) = forms.as_chunks();
+            if !rest.is_empty() {
+                return Err(JournalError::Refused(format!(
+                    "the own texts of {session} are damaged; a turn of it writes new ones"
+                )));
+            }
+            hashes.extend_from_slice(whole);
+        }
+        Ok(hashes)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Own texts: what `tidings` itself put into a session, kept as hashes, so that its echo is not taken for a human turn.
 
-/// How many hashes of own texts of a session are remembered: those of ten messages, each alone and in the form in which a turn
-/// prints it.
-pub const OWN_TEXTS: usize = 20;
+/// How many own texts of a session are remembered, each with all forms in which it may come back.
+pub const OWN_TEXTS: usize = 10;
 
 /// A hash of a normalised own text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

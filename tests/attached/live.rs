@@ -9,7 +9,7 @@ use tidings::event::Sequence;
 use tidings::session_key::AgentId;
 use tidings::watch::Condition;
 
-use crate::support::{Foreign, key, options, real};
+use crate::support::{Foreign, Real, key, options, real};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -80,12 +80,12 @@ fn a_file_that_breaks_is_said_and_one_that_comes_back_is_read_again() {
 
 #[test]
 fn a_real_file_is_watched_and_stays_as_it_is() {
-    for path in real() {
-        let before = std::fs::read(&path).unwrap();
+    for Real { path, .. } in &real() {
+        let before = std::fs::read(path).unwrap();
         let live = Live::attach(options(path.clone())).unwrap();
         wait_for(&live, "the picture", |snapshot| snapshot.watches.len() == 13);
         live.stop();
-        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert_eq!(std::fs::read(path).unwrap(), before);
     }
 }
 

@@ -5,5 +5,6 @@
 mod broken;
 mod live;
 mod reading;
+#[allow(dead_code, reason = "each test program uses its own part of this")]
 mod support;
 mod verbs;

@@ -6,7 +6,7 @@ use tidings::journal::attached::usual_place;
 use tidings::session_key::AgentId;
 use tidings::watch::{Condition, PairState, Provenance};
 
-use crate::support::{Foreign, VERSIONS, attach, key, pair, real};
+use crate::support::{Foreign, Real, VERSIONS, attach, key, pair, real};
 
 const MAIN: &str = "agent:main:main";
 const A: &str = "agent:main:subagent:a";
@@ -137,14 +137,14 @@ fn an_unfinished_log_of_another_process_is_neither_applied_nor_removed() {
 
 #[test]
 fn the_real_files_are_read_and_stay_as_they_are() {
-    for path in real() {
-        let before = std::fs::read(&path).unwrap();
-        let mut attached = attach(&path).unwrap();
+    for Real { path, .. } in &real() {
+        let before = std::fs::read(path).unwrap();
+        let mut attached = attach(path).unwrap();
         let snapshot = attached.snapshot(1, &[]).unwrap();
         assert_eq!((snapshot.journal.rows, snapshot.watches.len()), (51, 13), "{}", path.display());
         assert!(!snapshot.notices.is_empty());
         drop(attached);
-        assert_eq!(std::fs::read(&path).unwrap(), before, "{}", path.display());
+        assert_eq!(std::fs::read(path).unwrap(), before, "{}", path.display());
     }
 }
 

@@ -53,6 +53,11 @@ impl Foreign {
         foreign
     }
 
+    /// The oldest version.
+    pub(crate) fn oldest() -> Self {
+        Self::new(&VERSIONS[0])
+    }
+
     /// The newest version.
     pub(crate) fn newest() -> Self {
         Self::new(&VERSIONS[2])
@@ -109,15 +114,28 @@ pub(crate) fn pair<'a>(snapshot: &'a Snapshot, watcher: &str, target: &str) -> &
         .unwrap()
 }
 
+/// A real database, in a folder that goes with the test: looking at one that is written with a log makes files beside it.
+pub(crate) struct Real {
+    _folder: TempDir,
+    pub(crate) path: PathBuf,
+}
+
 /// The real databases, when they lie beside the repository; a test that is given none says so.
-pub(crate) fn real() -> Vec<PathBuf> {
+#[expect(clippy::print_stdout, reason = "who runs the tests alone has to learn what was left out")]
+pub(crate) fn real() -> Vec<Real> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/databases");
     let Ok(files) = folder.read_dir() else {
         println!("{} is not there: only the built databases are tested", folder.display());
         return Vec::new();
     };
-    let mut found: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    found.retain(|path| path.extension().is_some_and(|end| end == "sqlite"));
-    found.sort();
-    found
+    files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "sqlite"))
+        .map(|from| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(from.file_name().unwrap());
+            std::fs::copy(&from, &path).unwrap();
+            Real { _folder: folder, path }
+        })
+        .collect()
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::support::{Foreign, real};
+use crate::support::{Foreign, Real, real};
 
 const READING: [&[&str]; 6] = [
     &["sessions"],
@@ -74,8 +74,8 @@ fn every_verb(path: &Path, child: &str) {
 fn reading_verbs_read_and_writing_verbs_refuse() {
     let foreign = Foreign::newest();
     every_verb(&foreign.path(), "a");
-    for path in real() {
-        every_verb(&path, "wk-1");
+    for Real { path, .. } in &real() {
+        every_verb(path, "wk-1");
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use tidings::clock::ManualClock;
 use tidings::engine::commands::Address;
-use tidings::engine::commands::producers::DirectMessage;
+use tidings::engine::commands::DirectMessage;
 use tidings::engine::{Discipline, Engine, Settings};
 use tidings::event::{ActorType, Changes, EventKind, NewEvent, Sequence};
 use tidings::journal::append::{Appended, Gate};

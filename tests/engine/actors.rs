@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use serde_json::json;
 use tidings::clock::MINUTE;
-use tidings::engine::commands::producers::DirectMessage;
+use tidings::engine::commands::DirectMessage;
 use tidings::event::{EventKind, TurnOrigin};
 use tidings::session_key::AgentId;
 use tidings::upstream::echo::{OWN_TEXTS, TextHash};

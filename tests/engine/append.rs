@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tidings::clock::{DAY, HOUR};
-use tidings::engine::commands::producers::RunOutcome;
+use tidings::engine::commands::RunOutcome;
 use tidings::engine::{EngineError, Settings};
 use tidings::event::{ActorType, EventKind, NewEvent};
 use tidings::journal::append::Gate;

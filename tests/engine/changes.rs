@@ -4,7 +4,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::json;
 use tidings::clock::DAY;
-use tidings::engine::commands::producers::RunOutcome;
+use tidings::engine::commands::RunOutcome;
 use tidings::engine::commands::public_payload;
 use tidings::engine::{Discipline, Engine, Settings};
 use tidings::event::{EventKind, NewEvent, Sequence};
@@ -238,7 +238,7 @@ fn an_answer_carries_what_was_recorded() {
             ..event(T, EventKind::GoalChanged)
         };
         let recorded = world.record(&full).event.unwrap();
-        assert_eq!(world.changes(T, 0).events, [recorded.clone()]);
+        assert_eq!(world.changes(T, 0).events, std::slice::from_ref(&recorded));
         assert_eq!(recorded.run.as_deref(), Some("r1"));
         let hollow = NewEvent { actor: Some(String::new()), run: Some(String::new()), ..full };
         assert_eq!(world.record(&hollow).event.unwrap().actor, None);

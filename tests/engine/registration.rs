@@ -1,7 +1,7 @@
 //! 11.3: registration.
 
 use tidings::clock::HOUR;
-use tidings::engine::commands::producers::DirectMessage;
+use tidings::engine::commands::DirectMessage;
 use tidings::event::{ActorType, EventKind, TurnOrigin};
 use tidings::journal::cursors::Registration;
 use tidings::journal::inbox::MAX_MESSAGE;

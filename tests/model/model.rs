@@ -190,8 +190,9 @@ impl Model {
     /// What the discipline asks for after an operation of `process`.
     fn after(&mut self, process: usize) {
         if self.discipline == Discipline::InStep {
-            let asked = std::mem::take(&mut self.asked);
+            let mut asked = std::mem::take(&mut self.asked);
             self.look(process);
+            asked.append(&mut self.asked);
             self.asked = asked;
         }
     }
@@ -605,7 +606,9 @@ impl Model {
             }
             Operation::Restart => {
                 self.memories[process] = Memory::default();
-                self.after(process);
+                self.look(process);
+                // Who opens the database sweeps if a wake is owed.
+                self.asked.clear();
             }
             Operation::Sweep => return self.sweep(process),
             Operation::Prune => {

@@ -107,6 +107,8 @@ pub(crate) enum Operation {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) process: usize,
+    /// Whether it looks first what the other one did.
+    pub(crate) looks: bool,
     pub(crate) operation: Operation,
 }
 
@@ -183,7 +185,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 /// A story for two processes.
 pub(crate) fn story(length: usize) -> impl Strategy<Value = Vec<Step>> {
-    let step =
-        (0..2_usize, operation()).prop_map(|(process, operation)| Step { process, operation });
+    let step = (0..2_usize, proptest::bool::weighted(0.6), operation())
+        .prop_map(|(process, looks, operation)| Step { process, looks, operation });
     proptest::collection::vec(step, 1..length)
 }

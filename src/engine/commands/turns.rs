@@ -1,12 +1,14 @@
 //! Turns: what waits for a session, and what taking it acknowledges (`engine.md` 4.7, `decisions.md` 19, 20).
 
 use super::Address;
-use super::producers::DirectMessage;
 use crate::engine::notices::{self, Language};
 use crate::engine::queue::Line;
 use crate::engine::{Engine, EngineError};
-use crate::event::{ActorType, Sequence};
+use crate::event::{ActorType, EventKind, NewEvent, Sequence};
+use crate::journal::append::Gate;
+use crate::journal::cursors::Acknowledged;
 use crate::journal::inbox::Taken;
+use crate::journal::ledger::{Entry, NOT_ACKNOWLEDGED, Step};
 use crate::journal::sessions::SessionFacts;
 use crate::session_key::SessionKey;
 use crate::upstream::echo::{OWN_TEXTS, TextHash};
@@ -45,7 +47,8 @@ pub struct Sent {
 }
 
 impl Engine {
-    /// Delivers a message to a session that is known, and watches it when asked. What the operator sends is a human turn.
+    /// Delivers a message to a session, and watches it when asked. What the operator sends is recorded as a human turn, also
+    /// when nobody watches yet.
     pub fn send(
         &mut self,
         from: &Address,
@@ -58,18 +61,18 @@ impl Engine {
         self.register(to, &SessionFacts::default())?;
         self.journal.send(&from.0, &to.0, text, now)?;
         if from.0 == SessionKey::operator() {
-            self.direct_message(DirectMessage {
-                session: to.0.clone(),
-                agent: to.1.clone(),
-                actor_type: ActorType::Human,
+            let event = NewEvent {
                 actor: Some(from.0.to_string()),
-                channel: "tidings".into(),
-                parent: self.journal.parent_of(&to.0)?,
-                run: None,
-                dedupe: None,
-                payload: None,
-                occurred_at: None,
-            })?;
+                summary: Some("human message via tidings".into()),
+                watchers: self.journal.parent_of(&to.0)?.into_iter().collect(),
+                ..NewEvent::new(
+                    to.0.clone(),
+                    to.1.clone(),
+                    EventKind::HumanDirectMessage,
+                    ActorType::Human,
+                )
+            };
+            self.record(&event, Gate::Open)?;
         }
         let watched =
             (watch && from.0 != to.0).then(|| match self.watch(&from.0, &to.0, Some(&to.1)) {
@@ -94,21 +97,13 @@ impl Engine {
             OWN_TEXTS,
             now,
         )?;
-        let asked: Vec<_> = taken
-            .acknowledged
-            .iter()
-            .filter(|ack| ack.follow_up)
-            .map(|ack| ack.cursor.clone())
-            .collect();
         self.queues.take(&session.0, None);
-        for cursor in &asked {
-            self.deliver_cursor(cursor);
-        }
-        self.stay_in_step();
+        let Drained { acknowledged, follow_ups, .. } =
+            self.follow_acknowledged(&taken.acknowledged);
         Ok(Turn {
             lines: lines(language, &taken),
-            acknowledged: taken.acknowledged.iter().map(|ack| ack.cursor.target.clone()).collect(),
-            follow_ups: asked.into_iter().map(|cursor| cursor.target).collect(),
+            acknowledged,
+            follow_ups,
             messages: taken.messages.len(),
         })
     }
@@ -122,8 +117,40 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let lines = self.queues.take(watcher, only);
         let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
-        let acknowledged = self.acknowledge(watcher, &targets)?;
-        Ok(Drained { lines, ..acknowledged })
+        let now = self.now();
+        let acknowledged = self.journal.drain(watcher, &targets, now)?;
+        Ok(Drained { lines, ..self.follow_acknowledged(&acknowledged) })
+    }
+
+    /// Takes the queue of `watcher` and acknowledges nothing: what a turn does that shows its lines to nobody.
+    pub fn take_lines(&mut self, watcher: &SessionKey) -> Result<Vec<Line>, EngineError> {
+        let lines = self.queues.take(watcher, None);
+        let entries: Vec<_> = lines
+            .iter()
+            .filter_map(Line::target)
+            .map(|target| Entry::pair(Step::Drained, watcher, &target).note(NOT_ACKNOWLEDGED))
+            .collect();
+        let now = self.now();
+        self.journal.write_ledger(&entries, now)?;
+        Ok(lines)
+    }
+
+    /// Queues a line that is no notice. Returns whether it was added.
+    pub fn enqueue_other(
+        &mut self,
+        session: &SessionKey,
+        text: &str,
+        context: Option<&str>,
+    ) -> Result<bool, EngineError> {
+        let evicted = self.queues.evicted(session);
+        let added = self.queues.add_other(session, text, context);
+        if self.queues.evicted(session) > evicted {
+            let entry =
+                Entry::watcher(Step::Evicted, session).note("the oldest line that is no notice");
+            let now = self.now();
+            self.journal.write_ledger(&[entry], now)?;
+        }
+        Ok(added)
     }
 
     /// Acknowledges the open notices of `watcher` on `targets`, each once, whatever the queue holds.
@@ -134,16 +161,21 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
+        Ok(self.follow_acknowledged(&acknowledged))
+    }
+
+    /// What follows an acknowledgement: the notices that opened by it, for the next turn.
+    fn follow_acknowledged(&mut self, acknowledged: &[Acknowledged]) -> Drained {
         let mut drained = Drained::default();
         for ack in acknowledged {
             if ack.follow_up {
                 self.deliver_cursor(&ack.cursor);
                 drained.follow_ups.push(ack.cursor.target.clone());
             }
-            drained.acknowledged.push(ack.cursor.target);
+            drained.acknowledged.push(ack.cursor.target.clone());
         }
-        self.stay_in_step();
-        Ok(drained)
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
+        drained
     }
 
     /// The operator has read a session's changes up to `shown`.
@@ -155,7 +187,7 @@ impl Engine {
         let now = self.now();
         let acknowledged =
             self.journal.acknowledge_up_to(&SessionKey::operator(), target, shown, now)?;
-        self.stay_in_step();
+        self.follow_moved(acknowledged.iter().map(|ack| &ack.cursor));
         Ok(acknowledged.is_some())
     }
 }

@@ -42,7 +42,7 @@ impl Engine {
         let now = self.now();
         let registration =
             self.journal.register(watcher, target, &agent, Provenance::Explicit, now)?;
-        self.stay_in_step();
+        self.follow_others();
         Ok(registration)
     }
 
@@ -65,7 +65,7 @@ impl Engine {
         }
         let now = self.now();
         self.journal.register(&watcher, target, agent, Provenance::AmbientGroup, now)?;
-        self.stay_in_step();
+        self.follow_others();
         Ok(true)
     }
 

@@ -1,0 +1,378 @@
+//! How fast the engine is, on a real file in WAL mode. `cargo bench`; a figure that is missed ends it with exit 1.
+//!
+//! Appends are measured against the bare minimum: the same rows written by cached statements through the same library, on a
+//! twin of the database with the same settings. Both take turns in short batches, so that whatever else the machine does falls
+//! on both, and the ratio of the medians is reported. Ours is the whole command as it runs live, with its queue and its wakes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement fails by panicking and prints what it found"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, TransactionBehavior, params};
+use tempfile::TempDir;
+use tidings::clock::{HOUR, ManualClock};
+use tidings::engine::{Discipline, Engine, Settings};
+use tidings::event::{ActorType, EventKind, NewEvent, Sequence};
+use tidings::journal::append::Gate;
+use tidings::journal::retention::MAX_EVENTS;
+use tidings::session_key::{AgentId, SessionKey};
+
+const NOW: i64 = 1_800_000_000_000;
+const TARGET: &str = "agent:main:subagent:7d1f2c9e-7f0e-4c57-9d5e-2f1f6a3b8c4d";
+
+/// Events of a batch, and batches of each side.
+const BATCH: usize = 20;
+const BATCHES: usize = 60;
+
+fn main() -> ExitCode {
+    let mut figures = Figures::default();
+    for watchers in [0, 1, 10, 100] {
+        for state in [State::Pending, State::Opening] {
+            if watchers > 0 || state == State::Pending {
+                append(&mut figures, watchers, state);
+            }
+        }
+    }
+    changes(&mut figures);
+    sweep(&mut figures, 100, 100);
+    sweep(&mut figures, 1, 10_000);
+    prune(&mut figures);
+    if figures.missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints figures beside what is wanted.
+#[derive(Default)]
+struct Figures {
+    missed: u32,
+}
+
+impl Figures {
+    fn say(&mut self, what: &str, found: &str, holds: bool, wanted: &str) {
+        let verdict = if holds { "ok" } else { "MISSED" };
+        self.missed += u32::from(!holds);
+        println!("{what:<52} {found:<44} wanted {wanted:<10} {verdict}");
+    }
+
+    fn time(&mut self, what: &str, took: Duration, limit: Duration) {
+        self.say(what, &format!("{took:.1?}"), took < limit, &format!("< {limit:?}"));
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn database(folder: &TempDir, name: &str) -> PathBuf {
+    folder.path().join(name)
+}
+
+fn open(path: &Path) -> Engine {
+    let clock = Arc::new(ManualClock::at(NOW));
+    Engine::open(path, clock, Settings::default(), Discipline::InStep).unwrap()
+}
+
+/// A connection set up as the journal sets up its own.
+fn connect(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.set_prepared_statement_cache_capacity(96);
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;",
+        )
+        .unwrap();
+    connection
+}
+
+fn watcher(n: usize) -> SessionKey {
+    SessionKey::new(format!("agent:main:dashboard:5b0c9a7e-watcher-{n:06}"))
+}
+
+fn human_turn() -> NewEvent {
+    NewEvent {
+        summary: Some("human message via telegram".into()),
+        actor: Some("profile-1".into()),
+        run: Some("0b9f7c1e-run".into()),
+        ..NewEvent::new(
+            SessionKey::new(TARGET),
+            AgentId::main(),
+            EventKind::HumanDirectMessage,
+            ActorType::Human,
+        )
+    }
+}
+
+/// What an append finds.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// The watchers' notices are open already; the event joins them.
+    Pending,
+    /// The watchers acknowledged since the last event; it opens a notice for each.
+    Opening,
+}
+
+/// Ours and the bare minimum, each with its own database.
+struct Twins {
+    engine: Engine,
+    bare: Connection,
+    watchers: Vec<SessionKey>,
+    _folder: TempDir,
+}
+
+impl Twins {
+    fn new(watchers: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let target = SessionKey::new(TARGET);
+        let watchers: Vec<_> = (0..watchers).map(watcher).collect();
+        let mut engines = ["ours.sqlite", "bare.sqlite"].map(|name| open(&database(&folder, name)));
+        for engine in &mut engines {
+            for watcher in &watchers {
+                engine.watch(watcher, &target, None).unwrap();
+            }
+            engine.record(&human_turn(), Gate::Open).unwrap();
+        }
+        let [engine, other] = engines;
+        drop(other);
+        let bare = connect(&database(&folder, "bare.sqlite"));
+        Self { engine, bare, watchers, _folder: folder }
+    }
+
+    /// The watchers of both acknowledge what is open.
+    fn acknowledge(&mut self) {
+        let target = [SessionKey::new(TARGET)];
+        for watcher in &self.watchers {
+            self.engine.acknowledge(watcher, &target).unwrap();
+        }
+        self.bare
+            .execute_batch(
+                "BEGIN IMMEDIATE; UPDATE session_watch_cursors SET last_seen_sequence = material_sequence, \
+                 notified_sequence = material_sequence; \
+                 INSERT INTO tidings_ledger (at, step, watcher_key, target_key, last_seen, notified, material) \
+                 SELECT 1800000000000, 'acknowledged', watcher_session_key, target_session_key, last_seen_sequence, \
+                 notified_sequence, material_sequence FROM session_watch_cursors; COMMIT",
+            )
+            .unwrap();
+    }
+
+    /// One batch on each side: how long an event took, ours first.
+    fn batch(&mut self, state: State) -> [Duration; 2] {
+        let mut took = [Duration::ZERO; 2];
+        let event = human_turn();
+        let events = if state == State::Pending { BATCH } else { 1 };
+        if state == State::Opening {
+            self.acknowledge();
+        }
+        let began = Instant::now();
+        for _ in 0..events {
+            self.engine.record(&event, Gate::Open).unwrap();
+            self.engine.take_asked();
+        }
+        took[0] += began.elapsed();
+        let began = Instant::now();
+        for _ in 0..events {
+            append_bare(&mut self.bare, &event, state);
+        }
+        took[1] += began.elapsed();
+        took.map(|took| took / u32::try_from(events).unwrap())
+    }
+}
+
+/// The bare minimum for the rows of one event.
+fn append_bare(connection: &mut Connection, event: &NewEvent, state: State) {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let run = |sql: &str, parameters: &[&dyn rusqlite::ToSql]| {
+        transaction.prepare_cached(sql).unwrap().execute(parameters).unwrap();
+    };
+    let (session, agent) = (event.session.as_str(), event.agent.as_str());
+    run(
+        "INSERT INTO session_state_events (dedupe_key, session_key, session_id, agent_id, kind, actor_type, actor_id, run_id, \
+         occurred_at, summary, payload_json) VALUES (NULL, ?1, NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)",
+        params![
+            session,
+            agent,
+            event.kind.as_str(),
+            event.actor_type.as_str(),
+            event.actor,
+            event.run,
+            NOW,
+            event.summary
+        ],
+    );
+    let sequence = transaction.last_insert_rowid();
+    run(
+        "INSERT INTO session_state_heads (session_key, agent_id, last_sequence, updated_at) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (session_key, agent_id) DO UPDATE SET last_sequence = ?3, updated_at = ?4",
+        params![session, agent, sequence, NOW],
+    );
+    let mut watchers: Vec<(String, i64)> = Vec::new();
+    {
+        let mut statement = transaction
+            .prepare_cached(
+                "SELECT watcher_session_key, last_seen_sequence FROM session_watch_cursors WHERE target_session_key = ?1 \
+                 ORDER BY rowid",
+            )
+            .unwrap();
+        let mut rows = statement.query([session]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            watchers.push((row.get(0).unwrap(), row.get(1).unwrap()));
+        }
+    }
+    if !watchers.is_empty() {
+        run(
+            "UPDATE session_watch_cursors SET notified_sequence = iif(notified_sequence = last_seen_sequence, ?2, \
+             notified_sequence), material_sequence = ?2, updated_at = ?3 WHERE target_session_key = ?1 AND watcher_session_key IS NOT ?4",
+            params![session, sequence, NOW, event.actor],
+        );
+        let count = i64::try_from(watchers.len()).unwrap();
+        let (queued, coalesced) = if state == State::Opening { (count, 0) } else { (0, count) };
+        run(
+            "INSERT INTO tidings_deliveries (sequence, queued, coalesced, suppressed) VALUES (?1, ?2, ?3, 0)",
+            params![sequence, queued, coalesced],
+        );
+    }
+    if state == State::Opening {
+        run(
+            "INSERT INTO tidings_ledger (at, step, watcher_key, target_key, sequence, last_seen, notified, material) \
+             SELECT ?3, 'queued', watcher_session_key, target_session_key, ?2, last_seen_sequence, notified_sequence, \
+             material_sequence FROM session_watch_cursors WHERE target_session_key = ?1 AND notified_sequence = ?2 ORDER BY rowid",
+            params![session, sequence, NOW],
+        );
+    }
+    transaction.commit().unwrap();
+    std::hint::black_box(watchers);
+}
+
+fn append(figures: &mut Figures, watchers: usize, state: State) {
+    let mut twins = Twins::new(watchers);
+    let batches = if state == State::Pending { BATCHES } else { BATCHES * 4 };
+    for _ in 0..3 {
+        twins.batch(state);
+    }
+    let (ours, bare): (Vec<_>, Vec<_>) =
+        (0..batches).map(|_| twins.batch(state)).map(|[ours, bare]| (ours, bare)).unzip();
+    let (ours, bare) = (median(ours), median(bare));
+    let ratio = bare.as_secs_f64() / ours.as_secs_f64();
+    let what = match state {
+        State::Pending => format!("append, {watchers} watchers, notices open"),
+        State::Opening => format!("append, {watchers} watchers, opening their notices"),
+    };
+    let found = format!("{ours:.1?}, bare {bare:.1?}, speed {ratio:.2}");
+    figures.say(&what, &found, ratio >= 0.8, ">= 0.8");
+}
+
+/// Fills a fresh database with events of one session.
+fn full(folder: &TempDir) -> PathBuf {
+    let path = database(folder, "full.sqlite");
+    drop(open(&path));
+    let connection = connect(&path);
+    connection
+        .execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) \
+             INSERT INTO session_state_events (session_key, agent_id, kind, actor_type, actor_id, run_id, occurred_at, summary, payload_json) \
+             SELECT ?2, 'main', 'human_direct_message', 'human', 'profile-1', 'run-' || i, ?3 - ?1 + i, \
+             'human message via telegram', '{\"turns\":2}' FROM n",
+            params![MAX_EVENTS, TARGET, NOW],
+        )
+        .unwrap();
+    connection
+        .execute(
+            "INSERT INTO session_state_heads (session_key, agent_id, last_sequence, updated_at) VALUES (?1, 'main', ?2, ?3)",
+            params![TARGET, MAX_EVENTS, NOW],
+        )
+        .unwrap();
+    path
+}
+
+fn changes(figures: &mut Figures) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = open(&full(&folder));
+    let address = (SessionKey::new(TARGET), AgentId::main());
+    for (events, after, limit) in [
+        (10, MAX_EVENTS - 10, Duration::from_micros(25)),
+        (200, MAX_EVENTS / 2, Duration::from_micros(150)),
+    ] {
+        let took = (0..2_000)
+            .map(|_| {
+                let began = Instant::now();
+                let changes = engine.changes(&address, Sequence(after), 200).unwrap();
+                let took = began.elapsed();
+                assert_eq!(changes.events.len(), events);
+                took
+            })
+            .collect();
+        figures.time(&format!("changes, {events} of {MAX_EVENTS} events"), median(took), limit);
+    }
+}
+
+fn sweep(figures: &mut Figures, watchers: usize, targets: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder, "pending.sqlite");
+    drop(open(&path));
+    let connection = connect(&path);
+    let watchers: Vec<_> = (0..watchers).map(watcher).collect();
+    connection.execute_batch("BEGIN").unwrap();
+    for watcher in &watchers {
+        connection
+            .execute(
+                "INSERT INTO tidings_sessions (session_key, agent_id, created_at) VALUES (?1, 'main', ?2)",
+                params![watcher.as_str(), NOW],
+            )
+            .unwrap();
+        for target in 0..targets {
+            connection
+                .execute(
+                    "INSERT INTO session_watch_cursors (watcher_session_key, target_session_key, last_seen_sequence, \
+                     notified_sequence, material_sequence, updated_at) VALUES (?1, ?2, 5, 6, 8, ?3)",
+                    params![watcher.as_str(), format!("agent:main:subagent:{target:06}"), NOW],
+                )
+                .unwrap();
+        }
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    drop(connection);
+    let took = (0..15)
+        .map(|_| {
+            let mut engine = open(&path);
+            let began = Instant::now();
+            let swept = engine.sweep().unwrap();
+            let took = began.elapsed();
+            assert_eq!(swept.requeued, watchers.len() * targets);
+            for watcher in &watchers {
+                assert_eq!(engine.queues().lines(watcher).len(), targets);
+            }
+            took
+        })
+        .collect();
+    let what = format!("sweep, {} watchers of {targets} sessions each", watchers.len());
+    figures.time(&what, median(took), Duration::from_millis(60));
+}
+
+fn prune(figures: &mut Figures) {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let mut engine =
+        Engine::open(&full(&folder), clock.clone(), Settings::default(), Discipline::InStep)
+            .unwrap();
+    let took = (0..200)
+        .map(|_| {
+            clock.advance(HOUR);
+            let began = Instant::now();
+            engine.prune().unwrap();
+            began.elapsed()
+        })
+        .collect();
+    let rows = engine.journal().extent().unwrap().0;
+    assert_eq!(rows, u64::try_from(MAX_EVENTS).unwrap(), "the prune had something to do");
+    figures.time(
+        &format!("prune, nothing to do, {rows} events"),
+        median(took),
+        Duration::from_millis(5),
+    );
+}
