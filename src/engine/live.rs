@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::attached::{AttachOptions, Watching};
+use super::explain::{Explanation, Question};
 use super::feed::FeedItem;
 use super::past::Past;
 use super::runner::Runner;
@@ -203,6 +204,8 @@ pub enum Request {
     Wakes,
     /// How full the state database is.
     Storage,
+    /// Why a watcher was, or was not, told.
+    Explain(Question),
     /// The picture `steps` events before (negative) or after an event.
     Past {
         /// The event from which to count.
@@ -234,6 +237,8 @@ pub enum Reply {
     Wakes(Vec<WakeRow>),
     /// To [`Request::Storage`].
     Storage(Box<Storage>),
+    /// To [`Request::Explain`].
+    Explained(Box<Explanation>),
     /// To [`Request::Past`]; `None` when the journal is empty.
     Past(Option<Arc<Past>>),
     /// To the others: a sentence about what was done.
