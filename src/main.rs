@@ -1,6 +1,6 @@
 //! `tidings`: parses the command line, and opens the screen or runs a verb.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use tidings::config::{Colours, Glyphs};
 use tidings::demo::{self, Demo, DemoOptions};
 use tidings::engine::live::{Handle, Live};
 use tidings::ui;
+use tidings::ui::picture::{PictureOptions, Subject};
 use tidings::ui::theme::{Depth, Theme};
 
 fn main() -> ExitCode {
@@ -48,6 +49,9 @@ fn monitor(options: &Options) -> Result<(), CliError> {
 
 /// The live monitor over a simulated team.
 fn demo(options: &Options, arguments: &cli::demo::Arguments) -> Result<(), CliError> {
+    if let Some(view) = &arguments.picture {
+        return picture(view, arguments);
+    }
     if !has_terminal() {
         return Err(CliError::Usage(
             "the demo needs a terminal; `tidings script` plays operations without one".into(),
@@ -58,6 +62,43 @@ fn demo(options: &Options, arguments: &cli::demo::Arguments) -> Result<(), CliEr
     let demo = Demo::start(DemoOptions { seed: arguments.seed, speed: arguments.speed })
         .map_err(failed)?;
     show(demo.handle(), screen(&context, &demo.clock(), Some("demo"))?)
+}
+
+/// After how many lines of the story pictures are made: much is under way then.
+const MOMENT: usize = 31;
+
+/// A picture of a view at one moment of the demo.
+fn picture(view: &str, arguments: &cli::demo::Arguments) -> Result<(), CliError> {
+    let Some((_, subject)) = Subject::ALL.into_iter().find(|(name, _)| *name == view) else {
+        let known: Vec<&str> = Subject::ALL.into_iter().map(|(name, _)| name).collect();
+        return Err(CliError::Usage(format!(
+            "there is no view {view:?} to make a picture of; there are {}",
+            known.join(", ")
+        )));
+    };
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
+    let still = Demo::still(arguments.seed, MOMENT).map_err(|error| failed(&error))?;
+    let folder = still.folder().display().to_string();
+    let options = PictureOptions {
+        subject,
+        size: arguments.size,
+        now: still.now(),
+        // The demo's folder has another name each time.
+        instead: vec![(format!("{folder}/claude"), "~/.claude".into()), (folder, "~/demo".into())],
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().map_err(|error| failed(&error))?;
+    let svg = runtime
+        .block_on(ui::picture::picture(&still.handle(), &options))
+        .map_err(|error| failed(&error))?;
+    match &arguments.out {
+        Some(path) => std::fs::write(path, svg).map_err(|error| {
+            CliError::Failed(format!("could not write the picture {}: {error}", path.display()))
+        }),
+        None => std::io::stdout().write_all(svg.as_bytes()).map_err(|error| {
+            CliError::Failed(format!("could not write the picture to standard output: {error}"))
+        }),
+    }
 }
 
 fn has_terminal() -> bool {

@@ -274,6 +274,10 @@ impl Watching {
             Request::Storage => {
                 attached.observer().storage(0).map(|storage| Reply::Storage(Box::new(storage)))
             }
+            Request::Explain(question) => {
+                let answer = attached.observer().explain(question);
+                answer.map(|answer| Reply::Explained(Box::new(answer)))
+            }
             Request::Past { from, steps } => {
                 attached.observer().past(*from, *steps).map(|past| Reply::Past(past.map(Arc::new)))
             }

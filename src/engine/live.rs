@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::alerts::AlertRule;
 use super::attached::{AttachOptions, Watching};
+use super::explain::{Explanation, Question};
 use super::feed::FeedItem;
 use super::past::Past;
 use super::runner::Runner;
@@ -208,6 +209,8 @@ pub enum Request {
     Wakes,
     /// How full the state database is.
     Storage,
+    /// Why a watcher was, or was not, told.
+    Explain(Question),
     /// The picture `steps` events before (negative) or after an event.
     Past {
         /// The event from which to count.
@@ -239,6 +242,8 @@ pub enum Reply {
     Wakes(Vec<WakeRow>),
     /// To [`Request::Storage`].
     Storage(Box<Storage>),
+    /// To [`Request::Explain`].
+    Explained(Box<Explanation>),
     /// To [`Request::Past`]; `None` when the journal is empty.
     Past(Option<Arc<Past>>),
     /// To the others: a sentence about what was done.

@@ -14,6 +14,7 @@ mod layout;
 pub mod message;
 pub mod model;
 mod panes;
+pub mod picture;
 mod rows;
 mod selection;
 mod sheet;

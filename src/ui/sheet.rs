@@ -9,6 +9,7 @@ use super::keymap::Context;
 use super::message::Ticket;
 use super::selection::Selection;
 use super::table::Column;
+use crate::engine::explain::Explanation;
 use crate::engine::snapshot::WakeRow;
 use crate::engine::storage::Storage;
 use crate::session_key::{AgentId, SessionKey};
@@ -52,6 +53,8 @@ pub(crate) enum RowId {
     Pair(PairId),
     /// A fact, by its name.
     Fact(&'static str),
+    /// A finding: the rule, and where it matches.
+    Finding(&'static str, String),
     /// A step of a story, by its place.
     Step(usize),
 }
@@ -128,6 +131,7 @@ pub(crate) struct Answers {
     pub(crate) sizes: Vec<(SessionKey, AgentId, u64)>,
     pub(crate) wakes: Option<Vec<WakeRow>>,
     pub(crate) storage: Option<Box<Storage>>,
+    pub(crate) explanation: Option<Box<Explanation>>,
 }
 
 /// A sheet on the screen.

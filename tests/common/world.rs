@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tidings::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
+use tidings::engine::explain::{Explanation, Moment, Question, Verdict};
 use tidings::engine::live::{Reply, Request};
 use tidings::engine::past::Past;
 use tidings::engine::snapshot::{
@@ -445,6 +446,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             file: Some(9_081_920),
             log: Some(4_152),
         })),
+        Request::Explain(question) => Reply::Explained(Box::new(explanation(question))),
         Request::Past { .. } => Reply::Past(Some(Arc::new(past()))),
         Request::Changes { .. } => Reply::Changes(Changes {
             events: Vec::new(),
@@ -455,6 +457,38 @@ pub(crate) fn reply(request: &Request) -> Reply {
         }),
         Request::Adopt { .. } | Request::AdoptOnly { .. } => Reply::Adopted(api.into()),
         _ => Reply::Done("done".into()),
+    }
+}
+
+fn explanation(question: &Question) -> Explanation {
+    let moment = |ago: Millis, what, sequence: i64, marks: [i64; 3]| Moment {
+        at: NOW - ago,
+        what,
+        sequence: Some(Sequence(sequence)),
+        kind: None,
+        marks: Some(marks.map(Sequence)),
+        note: None,
+    };
+    let evidence = json!({ "lastSeen": 1912, "notified": 1914, "material": 1941, "sent": false });
+    Explanation {
+        question: question.clone(),
+        event: Some(Sequence(1941)),
+        verdict: Verdict::Coalesced,
+        because: "a notice was open already, from 1914 on, and covers it".into(),
+        evidence: evidence.as_object().cloned().unwrap_or_default(),
+        timeline: vec![
+            moment(900 * SECOND, "registered", 1912, [1912, 1912, 1912]),
+            moment(400 * SECOND, "queued", 1914, [1912, 1914, 1914]),
+            Moment {
+                note: Some("session-state".into()),
+                ..moment(399 * SECOND, "wake-asked", 1914, [1912, 1914, 1914])
+            },
+            moment(379 * SECOND, "wake-fired", 1914, [1912, 1914, 1914]),
+            Moment {
+                kind: Some("goal_changed".into()),
+                ..moment(41 * SECOND, "coalesced", 1941, [1912, 1914, 1941])
+            },
+        ],
     }
 }
 

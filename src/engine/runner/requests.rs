@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Answer, Internal, Runner};
 use crate::engine::EngineError;
 use crate::engine::live::{Reply, Request};
+use crate::engine::lock::is_owned;
 use crate::journal::changes::PAGE;
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::{Baseline, Listing, UpstreamError};
@@ -26,6 +27,11 @@ impl Runner {
             Request::Storage => {
                 let storage = self.engine.storage();
                 return send(answer, storage.map(|storage| Reply::Storage(Box::new(storage))));
+            }
+            Request::Explain(question) => {
+                let owned = self.lock.is_some() || is_owned(&self.options.db);
+                let answered = self.engine.explain(&question, owned);
+                return send(answer, answered.map(|answer| Reply::Explained(Box::new(answer))));
             }
             Request::Past { from, steps } => {
                 let past = self.engine.past(from, steps);

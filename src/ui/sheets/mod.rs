@@ -16,7 +16,7 @@ pub(crate) fn rows(model: &Model, sheet: &Sheet) -> Vec<Row> {
         Kind::Queue => queue::rows(model, &sheet.answers),
         Kind::Storage => storage::rows(model, &sheet.answers),
         Kind::Findings => findings::rows(model),
-        Kind::Explain(pair) => explain::rows(model, pair),
+        Kind::Explain(pair) => explain::rows(model, pair, &sheet.answers),
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<String> {
         Kind::Queue => Some(queue::summary(model, &sheet.answers)),
         Kind::Storage => None,
         Kind::Findings => Some(findings::summary(model)),
-        Kind::Explain(pair) => explain::verdict(model, pair),
+        Kind::Explain(pair) => explain::verdict(model, pair, &sheet.answers),
     }
 }
 

@@ -40,7 +40,7 @@ fn selected_text(model: &Model) -> Option<(String, &'static str)> {
                     "the session_status call",
                 ))
             }
-            RowId::Fact(_) | RowId::Step(_) => {
+            RowId::Fact(_) | RowId::Step(_) | RowId::Finding(..) => {
                 let fields = &sheet.selected()?.fields;
                 let texts: Vec<&str> = fields.iter().map(|field| field.text.as_str()).collect();
                 Some((texts.join(" ").trim().to_owned(), "the row"))

@@ -3,6 +3,7 @@
 use super::keys::step_of;
 use super::main_view::{self, toggle_watch};
 use super::{adopt, ask, delta, toast};
+use crate::engine::explain::Question;
 use crate::engine::live::{Reply, Request};
 use crate::engine::snapshot::Source;
 use crate::ui::index::PairId;
@@ -87,7 +88,7 @@ pub(super) fn selected(model: &Model) -> Option<Selected> {
             Kind::Explain(pair) => Some(of(&pair.target, Some(pair.clone()))),
             _ => None,
         },
-        RowId::Fact(_) => None,
+        RowId::Fact(_) | RowId::Finding(..) => None,
     }
 }
 
@@ -120,7 +121,12 @@ fn request(kind: &Kind) -> Option<Request> {
         Kind::Upstream => Some(Request::Sizes),
         Kind::Queue => Some(Request::Wakes),
         Kind::Storage => Some(Request::Storage),
-        Kind::Findings | Kind::Explain(_) => None,
+        Kind::Explain(pair) => Some(Request::Explain(Question {
+            watcher: pair.watcher.clone(),
+            target: pair.target.clone(),
+            event: None,
+        })),
+        Kind::Findings => None,
     }
 }
 
@@ -132,7 +138,7 @@ fn load(model: &mut Model, effects: &mut Vec<Effect>) {
     sheet.asked_at = revision;
     let Some(request) = request(&sheet.kind) else { return };
     // Another system's wakes and files are nobody's business here.
-    if is_foreign && !matches!(request, Request::Storage) {
+    if is_foreign && !matches!(request, Request::Storage | Request::Explain(_)) {
         return;
     }
     let ticket = ask(model, effects, Asked::Sheet, request);
@@ -165,6 +171,7 @@ pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Reply, 
         Ok(Reply::Sizes(sizes)) => sheet.answers.sizes = sizes,
         Ok(Reply::Wakes(wakes)) => sheet.answers.wakes = Some(wakes),
         Ok(Reply::Storage(storage)) => sheet.answers.storage = Some(storage),
+        Ok(Reply::Explained(answer)) => sheet.answers.explanation = Some(answer),
         Ok(_) => {}
         Err(error) => sheet.error = Some(error),
     }

@@ -2,8 +2,10 @@
 
 mod adopt;
 mod delta;
+mod help;
 mod main_view;
 mod news;
+mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
