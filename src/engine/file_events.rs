@@ -234,7 +234,9 @@ impl FileEvents {
             due.links.extend(self.links.keys().cloned());
         }
         for path in &gone {
-            self.forget(path);
+            if self.forget(path) {
+                due.links.extend(self.links_in(path));
+            }
         }
         for path in paths {
             let links = self.links_at(&path);
@@ -250,12 +252,24 @@ impl FileEvents {
         (due, problems)
     }
 
-    /// A watched folder went away or is another one now: the watch went with it.
-    fn forget(&mut self, path: &Path) {
-        if let Some(folder) = self.folders.get_mut(path).filter(|folder| folder.is_watched) {
-            folder.is_watched = false;
-            let _ = self.watcher.unwatch(path);
-        }
+    /// A watched folder went away or is another one now: the watch went with it. False when it was none.
+    fn forget(&mut self, path: &Path) -> bool {
+        let Some(folder) = self.folders.get_mut(path).filter(|folder| folder.is_watched) else {
+            return false;
+        };
+        folder.is_watched = false;
+        let _ = self.watcher.unwatch(path);
+        true
+    }
+
+    /// The links whose source lies in this folder.
+    fn links_in(&self, folder: &Path) -> Vec<LinkId> {
+        let is_inside = |places: &Places| places.file.parent() == Some(folder);
+        self.links
+            .iter()
+            .filter(|(_, places)| is_inside(places))
+            .map(|(id, _)| id.clone())
+            .collect()
     }
 
     fn links_at(&self, path: &Path) -> HashSet<LinkId> {
@@ -291,13 +305,7 @@ impl FileEvents {
         let mut back = HashSet::new();
         for folder in lost {
             if folder.is_dir() && self.watch(&folder, &mut problems) {
-                let inside = |places: &Places| places.file.parent() == Some(&*folder);
-                back.extend(
-                    self.links
-                        .iter()
-                        .filter(|(_, places)| inside(places))
-                        .map(|(id, _)| id.clone()),
-                );
+                back.extend(self.links_in(&folder));
             }
         }
         (back, problems)

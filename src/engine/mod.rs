@@ -12,6 +12,7 @@
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | `facts` | what a source tells beside human turns, as events |
 //! | `file_events` | which folders are listened to for which links |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
@@ -20,6 +21,7 @@ pub mod adoption;
 pub mod commands;
 pub mod condition;
 mod error;
+mod facts;
 pub mod feed;
 mod file_events;
 pub mod live;

@@ -52,6 +52,21 @@ pub(super) fn register(
         .tried("register a session")
 }
 
+/// Remembers that a session's run ended, inside the caller's transaction or connection.
+pub(super) fn end_session(
+    connection: &Connection,
+    session: &SessionKey,
+    now: Millis,
+) -> Result<(), JournalError> {
+    connection
+        .execute(
+            "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
+            params![session.as_str(), now],
+        )
+        .map(drop)
+        .tried("remember that a session ended")
+}
+
 impl Journal {
     /// Registers a session, or adds to what is known of it.
     pub fn register_session(
@@ -102,13 +117,7 @@ impl Journal {
 
     /// Remembers that a session's run ended.
     pub fn end_session(&mut self, session: &SessionKey, now: Millis) -> Result<(), JournalError> {
-        self.connection
-            .execute(
-                "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
-                params![session.as_str(), now],
-            )
-            .map(drop)
-            .tried("remember that a session ended")
+        end_session(&self.connection, session, now)
     }
 
     /// Whether some event carries this run id.

@@ -25,7 +25,7 @@ use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
 use crate::clock::{MINUTE, Millis};
-use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, UpstreamError};
 use rounds::{Round, RoundNumber};
 use ticking::Tick;
 use touching::Touching;
@@ -45,9 +45,10 @@ type Answer = oneshot::Sender<Result<Reply, String>>;
 
 /// What comes back from other threads.
 enum Internal {
-    Found(RoundNumber, Box<Probe>, Finding),
+    Found(RoundNumber, Box<(Probe, Finding)>),
     Probed(RoundNumber),
     Touched,
+    Continued(Vec<(&'static str, Continuation)>),
     Woken(Asked, WakeOutcome),
     Listed(Result<Listing, UpstreamError>, Answer),
     Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
@@ -373,9 +374,13 @@ impl Runner {
 
     fn take(&mut self, message: Internal) {
         match message {
-            Internal::Found(round, probe, finding) => self.found(round, &probe, finding),
+            Internal::Found(round, answered) => {
+                let (probe, finding) = *answered;
+                self.found(round, &probe, finding);
+            }
             Internal::Probed(round) => self.probed(round),
             Internal::Touched => self.woken_by_file(),
+            Internal::Continued(found) => self.continued(&found),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
