@@ -24,7 +24,7 @@ use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::claude::scan::scan;
 use tidings::upstream::claude::{ClaudeProvider, MAX_ROW_BYTES};
 use tidings::upstream::echo::OwnTexts;
-use tidings::upstream::{Probe, Provider};
+use tidings::upstream::{Cause, Probe, Provider};
 
 /// A word that stands nowhere else in the world, and says where it was planted.
 fn word(planted: &str) -> String {
@@ -242,6 +242,7 @@ impl Running {
             providers: vec![Arc::new(ClaudeProvider::new(home, max_row_bytes))],
             wake_command: vec!["true".into()],
             screen: true,
+            file_events: false,
             schedule: Schedule::default(),
         })
         .unwrap();
@@ -334,7 +335,7 @@ fn transcripts(house: &mut House, running: &Running) {
 
     let provider = ClaudeProvider::new(house.folder.path().join("claude"), MAX_ROW_BYTES);
     let link = house.engine().journal().links().unwrap().remove(0);
-    let mut probe = Probe { link, own_texts: OwnTexts::default() };
+    let mut probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick };
     probe.link.marker = Some(r#"{"offset":0}"#.into());
     house.heard("probe", format!("{:?} {:?}", provider.probe(&probe), provider));
     probe.link.marker = Some(r#"{"offset":"x"}"#.into());

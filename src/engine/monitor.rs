@@ -16,7 +16,7 @@ use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
-use crate::upstream::{Absence, Cause, Finding, GoesOn, Probe, Provider, Window};
+use crate::upstream::{ARCHIVED, Absence, Cause, Finding, GoesOn, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
@@ -31,7 +31,7 @@ pub struct LinkOutcome {
     pub catalog: String,
     /// The foreign session's own id.
     pub thread: String,
-    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`,
+    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `archived`,
     /// `moved`, `continued elsewhere`, `unknown`.
     pub outcome: String,
     /// Human turns that were recorded.
@@ -102,6 +102,10 @@ impl Engine {
                 self.quiet.push(link.clone());
                 told("quiet", None)
             }
+            Finding::Archived => {
+                self.journal.write_outcome(link, ARCHIVED, None, true, now)?;
+                told(ARCHIVED, None)
+            }
             Finding::Blocked { bytes, offset } => {
                 let detail = format!(
                     "row of at least {bytes} bytes at offset {offset}; raise upstream.max_row_bytes"
@@ -146,6 +150,7 @@ impl Engine {
         }
         let word = match window {
             Window { turns, .. } if !turns.is_empty() => "activity",
+            Window { replaced: Some(word), .. } if word == ARCHIVED => ARCHIVED,
             Window { replaced: Some(_), .. } => "replaced",
             Window { goes_on: Some(to), .. } => match **to {
                 GoesOn::Moved { .. } => "moved",
@@ -389,14 +394,11 @@ fn moved_to(window: &Window) -> Option<(&str, &Value)> {
 fn how_it_went(Absence { last_written, kept }: Absence, now: Millis) -> String {
     let (silent, kept) = ((now - last_written).max(0), kept.max(0));
     let (days, kept_days) = (silent / DAY, kept / DAY);
+    let rule = format!("its harness deletes what was not written for {kept_days} days");
     if silent >= kept {
-        format!(
-            "it was not written for {days} days, and its harness deletes what was not for {kept_days}"
-        )
+        format!("it was not written for {days} days, and {rule}")
     } else {
-        format!(
-            "it was written {days} days ago, and its harness deletes only what was not for {kept_days}: somebody else removed or moved it"
-        )
+        format!("it was written {days} days ago, and {rule}: somebody else removed or moved it")
     }
 }
 

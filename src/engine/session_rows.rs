@@ -109,7 +109,8 @@ fn link_row(link: &UpstreamLink, state: Option<&LinkState>) -> LinkRow {
         host: link.host.clone(),
         thread: link.thread.clone(),
         kind: link.kind.clone(),
-        path: reference["filePath"].as_str().map(str::to_owned),
+        // Where a source may move, the ref names only what it is, and the marker says where it lies.
+        path: reference["filePath"].as_str().or(marker["path"].as_str()).map(str::to_owned),
         offset: marker["offset"].as_u64().or_else(|| marker["size"].as_u64()),
         outcome: state.map_or_else(|| "unknown".to_owned(), |state| state.outcome.clone()),
         detail: state

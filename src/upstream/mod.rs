@@ -4,6 +4,7 @@
 //! calls a [`Provider`] for each catalog; nothing here knows the engine or the journal.
 
 pub mod claude;
+pub mod codex;
 pub mod echo;
 pub mod files;
 mod shape;
@@ -69,6 +70,8 @@ pub struct Turn {
 pub enum Finding {
     /// Nothing new.
     Quiet,
+    /// Nothing new, and the harness put the source away: archived it or compressed it. It is still followed.
+    Archived,
     /// The source was read forward.
     Read(Window),
     /// The source is certainly not there.
@@ -89,6 +92,9 @@ pub enum Finding {
     /// The ref or the marker makes no sense.
     Invalid(String),
 }
+
+/// What is said when a source was put away since it was last read, and is followed to where it lies now.
+pub const ARCHIVED: &str = "archived";
 
 /// What is known of a source that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +187,8 @@ pub struct Window {
     pub next_marker: Value,
     /// Names the end of this stretch in the dedupe key.
     pub dedupe_id: String,
-    /// Said when the source turned out to be another file than before (truncated, replaced, recreated).
+    /// Said when the source turned out to be another file than before (truncated, replaced, recreated), or, with [`ARCHIVED`],
+    /// to have been put away.
     pub replaced: Option<String>,
     /// Whether more lies behind this window.
     pub more: bool,
@@ -294,10 +301,13 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     /// Answers one probe. Must not write anything. May block: the engine bounds it.
     fn probe(&self, probe: &Probe) -> Finding;
 
-    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its ref.
+    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its
+    /// ref, or where a source may move, the `path` of its marker.
     fn places(&self, link: &UpstreamLink) -> Option<Places> {
-        let reference = link.reference_json()?;
-        let file = PathBuf::from(reference.get("filePath")?.as_str()?);
+        let path = |json: Option<Value>, name| Some(json?.get(name)?.as_str()?.to_owned());
+        let file = path(link.reference_json(), "filePath")
+            .or_else(|| path(link.marker_json(), "path"))
+            .map(PathBuf::from)?;
         file.is_absolute().then(|| Places { file, folders: Vec::new() })
     }
 

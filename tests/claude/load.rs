@@ -26,7 +26,7 @@ fn crowded() -> House {
 /// How often this thread has read so far.
 #[cfg(target_os = "linux")]
 fn reads() -> u64 {
-    let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+    let io = String::from_utf8(fs::read("/proc/thread-self/io").unwrap()).unwrap();
     let line = io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap();
     line.parse().unwrap()
 }
@@ -73,7 +73,7 @@ fn a_tick_over_a_thousand_quiet_links_looks_at_each_once_and_opens_none() {
         .env_remove("TIDINGS_CONFIG")
         .output()
         .unwrap();
-    let trace = fs::read_to_string(trace).unwrap_or_default();
+    let trace = String::from_utf8_lossy(&fs::read(trace).unwrap_or_default()).into_owned();
     if trace.is_empty() {
         eprintln!("strace may not trace here: {}", String::from_utf8_lossy(&ticked.stderr));
         return;

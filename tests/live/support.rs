@@ -61,6 +61,7 @@ impl Stage {
             providers: self.providers.clone(),
             wake_command: self.wake_command.clone(),
             screen: self.screen,
+            file_events: false,
             schedule: Schedule::default(),
         })
         .unwrap();

@@ -76,13 +76,9 @@ impl Runner {
         let is_for_tick = matches!(finding, Finding::Quiet | Finding::Missing | Finding::Gone(_));
         if is_of_tick || !is_for_tick {
             self.dirty |= finding != Finding::Quiet;
-            let has_moved = matches!(&finding, Finding::Read(window) if window.goes_on.is_some());
             let next = self.engine.settle_into(probe, finding, &mut round.outcomes);
             let is_done = next.is_none();
             round.more.extend(next);
-            if has_moved {
-                self.follow_folders();
-            }
             if !is_done {
                 return;
             }
@@ -122,6 +118,8 @@ impl Runner {
         for id in &left {
             self.give_to_tick(number, id);
         }
+        // What was read may lie elsewhere now.
+        self.follow_folders();
         let round = self.rounds.remove(&number).unwrap_or_default();
         if let Some(tick) = self.tick.as_mut().filter(|tick| tick.round == Some(number)) {
             tick.round = None;

@@ -23,7 +23,7 @@ impl House {
     }
 
     fn write(&self, name: &str, rows: &[&str]) {
-        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        let text = [rows.join("\n"), "\n".into()].concat();
         std::fs::write(self.folder.path().join("s/subagents").join(name), text).unwrap();
     }
 

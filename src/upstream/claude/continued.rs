@@ -55,8 +55,9 @@ impl<'de> Shape<'de> for Row<'de> {
 impl Origins {
     /// The session from which the one in `path` goes on. A file that does not say yet is looked at again.
     pub(super) fn of(&self, path: &Path) -> Option<String> {
-        let is_session =
-            path.extension() == Some(OsStr::new("jsonl")) && kind_of(path) == FileKind::Session;
+        let is_session = path.file_stem().and_then(OsStr::to_str).is_some_and(is_id)
+            && path.extension() == Some(OsStr::new("jsonl"))
+            && kind_of(path) == FileKind::Session;
         if !is_session {
             return None;
         }

@@ -19,15 +19,16 @@ pub(crate) enum Content<T> {
 ///
 /// An invalid byte becomes U+FFFD, a byte order mark or a run of NULs before the record is passed over, and half a
 /// surrogate pair in an escape is read as U+FFFD.
-pub(crate) fn read_row<T>(row: &[u8], read: impl Fn(&[u8]) -> Option<T>) -> Content<T> {
+pub(crate) fn read_row<T>(row: &[u8], mut read: impl FnMut(&[u8]) -> Option<T>) -> Content<T> {
     let json = trimmed(row);
     if json.is_empty() {
         let is_blank = row.iter().all(u8::is_ascii_whitespace);
         return if is_blank { Content::Blank } else { Content::Broken };
     }
-    read(json)
-        .or_else(|| mended(json).and_then(|mended| read(&mended)))
-        .map_or(Content::Broken, Content::Read)
+    if let Some(found) = read(json) {
+        return Content::Read(found);
+    }
+    mended(json).and_then(|mended| read(&mended)).map_or(Content::Broken, Content::Read)
 }
 
 /// Without what may stand before and after the record: blanks, a byte order mark, NULs from a crash.
