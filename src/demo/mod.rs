@@ -87,6 +87,7 @@ impl Demo {
             screen: true,
             file_events: false,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })?;
         drop(live.feed());
         let mut stage = Stage::set(

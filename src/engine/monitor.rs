@@ -4,7 +4,10 @@
 //! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::facts::recorded;
@@ -23,13 +26,17 @@ use crate::upstream_link::UpstreamLink;
 pub(super) const MAX_WINDOWS: usize = 1_024;
 
 /// What a tick found behind one link.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct LinkOutcome {
     /// The adopted session.
+    #[serde(rename = "sessionKey")]
     pub session: SessionKey,
     /// Which catalog was asked.
+    #[serde(rename = "catalogId")]
     pub catalog: String,
     /// The foreign session's own id.
+    #[serde(rename = "threadId")]
     pub thread: String,
     /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `archived`,
     /// `moved`, `continued elsewhere`, `unknown`.
@@ -37,6 +44,7 @@ pub struct LinkOutcome {
     /// Human turns that were recorded.
     pub human_turns: u32,
     /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
@@ -188,10 +196,10 @@ impl Engine {
                 ActorType::Human,
             )
         };
-        let settled = self
-            .journal
-            .settle_read(&settlement, event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_read(&settlement, event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::HumanDirectMessage, error, tried);
+        })?;
         match settled {
             Settled::Moved(appended, facts) => {
                 for appended in std::iter::once(&appended).chain(&facts) {
@@ -274,10 +282,13 @@ impl Engine {
             )
         };
         let reason = absence.map(|absence| how_it_went(absence, now));
+        let tried = Instant::now();
         let settled = self
             .journal
             .settle_missing(link, &event, reason.as_deref(), now)
-            .inspect_err(|_| self.append_failures += 1)?;
+            .inspect_err(|error| {
+                self.note_failure(&link.session, &EventKind::UpstreamMissing, error, tried);
+            })?;
         let Settled::Missing(streak, appended) = settled else {
             return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
         };

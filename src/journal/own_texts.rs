@@ -2,15 +2,15 @@
 
 use rusqlite::{Transaction, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
+use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::session_key::SessionKey;
 
 /// A hash of an own text, as the upstream part makes it.
 pub type OwnTextHash = [u8; 32];
 
-impl Journal {
+impl Reader {
     /// The newest own texts of a session: the hashes of all forms of the last `limit` that were put into it.
     pub fn own_texts(
         &self,
@@ -39,7 +39,9 @@ impl Journal {
         }
         Ok(hashes)
     }
+}
 
+impl Journal {
     /// Remembers what was put into a session at once, as the hashes of the forms in which it may come back; only the newest
     /// `keep` stay.
     pub fn add_own_texts(

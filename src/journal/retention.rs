@@ -2,10 +2,10 @@
 
 use rusqlite::{Transaction, params};
 
-use super::Journal;
 use super::cursors::end_where;
 use super::error::{JournalError, Tried};
 use super::ledger::Step;
+use super::{Journal, Reader};
 use crate::clock::{DAY, HOUR, Millis};
 
 /// Events, cursors and waiting messages live this long.
@@ -24,7 +24,7 @@ pub struct Pruned {
     pub cursors: usize,
 }
 
-impl Journal {
+impl Reader {
     /// When retention last ran, 0 when never: shared by all processes.
     pub fn last_prune(&self) -> Result<Millis, JournalError> {
         self.connection
@@ -34,7 +34,9 @@ impl Journal {
             .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
             .tried("read when retention last ran")
     }
+}
 
+impl Journal {
     /// Forgets when retention last ran, as a new process of the original would.
     pub fn forget_last_prune(&mut self) -> Result<(), JournalError> {
         self.connection
@@ -70,7 +72,8 @@ impl Journal {
     }
 }
 
-/// Stamps the watermark of each head that is about to lose events, then deletes them. Heads are never made here.
+/// Stamps the watermark of each head that is about to lose events, then deletes them. Heads are never made here. The plus signs
+/// keep SQLite from walking the whole journal in the order of the groups, when mostly no event has to go.
 fn prune_events(
     transaction: &Transaction<'_>,
     condition: &str,
@@ -80,7 +83,7 @@ fn prune_events(
     let stamp = format!(
         "UPDATE session_state_heads SET pruned_max_sequence = going.last, updated_at = ?2 FROM \
          (SELECT session_key, agent_id, max(sequence) AS last FROM session_state_events WHERE {condition} \
-         GROUP BY session_key, agent_id) AS going \
+         GROUP BY +session_key, +agent_id) AS going \
          WHERE session_state_heads.session_key = going.session_key AND session_state_heads.agent_id = going.agent_id \
          AND pruned_max_sequence < going.last"
     );

@@ -7,7 +7,7 @@ use super::append::{Appended, Gate, append_in};
 use super::cursors::is_watched;
 use super::error::{JournalError, Tried};
 use super::sessions::{SessionFacts, end_session, register};
-use super::{Journal, rows};
+use super::{Journal, Reader, rows};
 use crate::clock::Millis;
 use crate::event::NewEvent;
 use crate::session_key::{AgentId, SessionKey};
@@ -60,6 +60,36 @@ pub struct NewFact {
     pub child: Option<SessionFacts>,
     /// Whether that session has ended with it.
     pub ends: bool,
+}
+
+impl Reader {
+    /// All links, by session and agent.
+    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
+        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
+    }
+
+    /// The link of a session.
+    pub fn link(
+        &self,
+        session: &SessionKey,
+        agent: &AgentId,
+    ) -> Result<Option<UpstreamLink>, JournalError> {
+        link_of(&self.connection, session, agent)
+    }
+
+    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
+    /// agents, which the cursors, knowing only the key, can't tell apart.
+    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
+        let all = links_where(
+            &self.connection,
+            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
+        )?;
+        let mut uses = std::collections::HashMap::new();
+        for link in &all {
+            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
+        }
+        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
+    }
 }
 
 impl Journal {
@@ -138,34 +168,6 @@ impl Journal {
         let deleted = remove_link(&transaction, session, agent)?;
         transaction.commit().tried("delete an upstream link")?;
         Ok(deleted)
-    }
-
-    /// All links, by session and agent.
-    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
-        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
-    }
-
-    /// The link of a session.
-    pub fn link(
-        &self,
-        session: &SessionKey,
-        agent: &AgentId,
-    ) -> Result<Option<UpstreamLink>, JournalError> {
-        link_of(&self.connection, session, agent)
-    }
-
-    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
-    /// agents, which the cursors, knowing only the key, can't tell apart.
-    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
-        let all = links_where(
-            &self.connection,
-            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
-        )?;
-        let mut uses = std::collections::HashMap::new();
-        for link in &all {
-            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
-        }
-        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
     }
 
     /// Settles what a probe read: records the turns that were not counted before and moves the marker, in one transaction.

@@ -63,6 +63,7 @@ impl Stage {
             screen: self.screen,
             file_events: false,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })
         .unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
