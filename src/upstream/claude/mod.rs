@@ -71,6 +71,13 @@ impl ClaudeProvider {
             origins: continued::Origins::default(),
         }
     }
+
+    /// Keeps in `folder` what was read of files for the list, so that the next program need not read them again.
+    #[must_use]
+    pub fn remembering_in(self, folder: &Path) -> Self {
+        let described = Described::kept_in(folder, CATALOG, &self.projects);
+        Self { described, ..self }
+    }
 }
 
 /// The config folder that Claude Code uses: `CLAUDE_CONFIG_DIR` when it is set, else `.claude` in the home folder.

@@ -58,6 +58,13 @@ impl CodexProvider {
             described: Described::default(),
         }
     }
+
+    /// Keeps in `folder` what was read of files for the list, so that the next program need not read them again.
+    #[must_use]
+    pub fn remembering_in(self, folder: &Path) -> Self {
+        let described = Described::kept_in(folder, CATALOG, &self.home);
+        Self { described, ..self }
+    }
 }
 
 /// The home folder that Codex uses: `CODEX_HOME` when it is set, else `.codex` in the person's home folder.
