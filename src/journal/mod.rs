@@ -78,7 +78,7 @@ pub struct Journal {
     reader: Reader,
     /// Whether run ends notify explicit watchers (`run_end_notifies`); off by default.
     run_end_notifies: bool,
-    /// [`Journal::data_version`] as it was in the last write.
+    /// [`Reader::data_version`] as it was in the last write.
     written_at: i64,
 }
 
@@ -161,7 +161,7 @@ impl Journal {
         Ok(Self { reader, run_end_notifies: false, written_at: 0 })
     }
 
-    /// [`Journal::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
+    /// [`Reader::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
     pub fn written_at(&self) -> i64 {
         self.written_at
     }

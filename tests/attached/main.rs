@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stdout,
     reason = "a test that can't go on says where, and what it could not test"
 )]
 
