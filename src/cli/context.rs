@@ -151,15 +151,24 @@ impl Context {
                 "no home folder is known, so no foreign session can be found; set upstream.claude_config_dir or codex_home"
             );
         }
+        let cache = cache_folder();
         let wanted = |catalog: &str| only.is_none_or(|harness| harness.catalog() == catalog);
         homes
             .into_iter()
             .filter(|(catalog, _)| wanted(catalog))
             .map(|(catalog, folder)| -> Arc<dyn Provider> {
                 if catalog == codex::CATALOG {
-                    Arc::new(CodexProvider::new(folder, limit))
+                    let provider = CodexProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
                 } else {
-                    Arc::new(ClaudeProvider::new(folder, limit))
+                    let provider = ClaudeProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
                 }
             })
             .collect()
@@ -352,6 +361,11 @@ pub(super) fn state_folder() -> Result<PathBuf, CliError> {
         CliError::Failed("no folder for state is known; name a state database with --db".into())
     })?;
     Ok(state.join("tidings"))
+}
+
+/// Where what can be made anew lies: `$XDG_CACHE_HOME/tidings`. Without one nothing is kept.
+fn cache_folder() -> Option<PathBuf> {
+    Some(folders().ok()?.cache_dir().join("tidings"))
 }
 
 fn folders() -> Result<Xdg, CliError> {

@@ -18,6 +18,7 @@
 mod adopt;
 mod alerts;
 mod arguments;
+mod catalog;
 mod check;
 mod compacted;
 mod completions;
@@ -178,6 +179,8 @@ pub enum Verb {
     Reset(reset::Arguments),
     /// Delete a session: its events, its watches on both sides, its link, its messages
     Delete(delete::Arguments),
+    /// List the sessions of other programs on this machine that are not adopted
+    Catalog(catalog::Arguments),
     /// Adopt a session of another program that runs on this machine
     Adopt(adopt::Arguments),
     /// Look at all watched adopted sessions now
@@ -241,6 +244,7 @@ fn with_context(verb: &Verb, context: &Context, output: &mut Output) -> Result<(
         Verb::Turn(arguments) => turn::run(arguments, context, output),
         Verb::Reset(arguments) => reset::run(arguments, context, output),
         Verb::Delete(arguments) => delete::run(arguments, context, output),
+        Verb::Catalog(arguments) => catalog::run(arguments, context, output),
         Verb::Adopt(arguments) => adopt::run(arguments, context, output),
         Verb::Tick(_) => tick::run(context, output),
         Verb::Scan(arguments) => scan::run(arguments, context, output),

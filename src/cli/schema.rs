@@ -10,8 +10,8 @@ use crate::upstream::claude::scan::ScanRow;
 use super::json::{Done, RecordedJson};
 use super::output::{Document, Output};
 use super::{
-    CliError, adopt, alerts, check, delete, doctor, error, explain, following, goal, notices,
-    queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
+    CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, following, goal,
+    notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
 };
 
 /// The arguments of `schema`.
@@ -23,9 +23,10 @@ pub struct Arguments {
 }
 
 /// The verbs whose JSON has a schema.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "adopt",
     "alerts",
+    "catalog",
     "check",
     "compacted",
     "delete",
@@ -62,6 +63,7 @@ fn schema_of(verb: &str) -> Option<Value> {
     Some(match verb {
         "adopt" => of::<Done<adopt::Adoption<'static>>>(),
         "alerts" => of::<alerts::Tested>(),
+        "catalog" => of::<catalog::Catalog<'static>>(),
         "check" => of::<check::Checked<'static>>(),
         "compacted" | "finish" | "record" | "spawn" => of::<RecordedJson<'static>>(),
         "delete" => of::<Done<delete::Deleted>>(),

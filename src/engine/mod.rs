@@ -13,6 +13,7 @@
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
 //! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | `facts` | what a source tells beside human turns, as events |
 //! | `file_events` | which folders are listened to for which links |
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
@@ -33,6 +34,7 @@ pub mod condition;
 pub mod doctor;
 mod error;
 pub mod explain;
+mod facts;
 pub mod feed;
 mod file_events;
 pub mod findings;

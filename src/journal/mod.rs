@@ -12,7 +12,8 @@
 //! | [`cursors`] | watching, acknowledging, the sweep, reset, delete |
 //! | [`changes`] | `changesSince` and versions |
 //! | [`retention`] | pruning |
-//! | [`upstream_links`] | links, markers, streaks, counted records, own texts |
+//! | [`upstream_links`] | links, markers, streaks, counted records, facts |
+//! | [`own_texts`] | hashes of what was put into a session |
 //! | [`sessions`] | the registry of sessions |
 //! | [`inbox`] | messages and goals, the two places that hold text |
 //! | [`ledger`] | the steps of each notice |
@@ -35,6 +36,7 @@ pub mod failures;
 pub mod inbox;
 pub mod ledger;
 pub mod overview;
+pub mod own_texts;
 pub mod owner;
 pub mod past;
 pub mod retention;

@@ -133,6 +133,29 @@ impl Running {
         });
     }
 
+    pub(crate) fn until_kind(&mut self, kind: &EventKind) {
+        self.until(|item| match item {
+            FeedItem::Recorded(row) => (row.event.kind == *kind).then_some(()),
+            _ => None,
+        });
+    }
+
+    /// Waits until the picture shows this outcome of a session's link, with these words in its detail.
+    pub(crate) fn until_outcome(&self, session: &SessionKey, outcome: &str, detail: &str) {
+        let (snapshots, began) = (self.live.handle().snapshots(), Instant::now());
+        let is_shown = || {
+            let snapshot = snapshots.borrow();
+            let link =
+                snapshot.sessions.iter().find(|row| row.key == *session)?.upstream.as_ref()?;
+            let said = link.detail.as_deref().unwrap_or_default();
+            (link.outcome == outcome && said.contains(detail)).then_some(())
+        };
+        while is_shown().is_none() {
+            assert!(began.elapsed() < DEADLINE, "never {outcome}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub(crate) fn ask(&self, request: Request) -> Reply {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(self.live.handle().ask(request)).unwrap()

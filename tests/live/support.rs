@@ -61,8 +61,8 @@ impl Stage {
             providers: self.providers.clone(),
             wake_command: self.wake_command.clone(),
             screen: self.screen,
-            schedule: Schedule::default(),
             file_events: false,
+            schedule: Schedule::default(),
             alerts: Vec::new(),
         })
         .unwrap();

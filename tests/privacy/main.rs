@@ -24,7 +24,7 @@ use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::claude::scan::scan;
 use tidings::upstream::claude::{ClaudeProvider, MAX_ROW_BYTES};
 use tidings::upstream::echo::OwnTexts;
-use tidings::upstream::{Probe, Provider};
+use tidings::upstream::{Cause, Probe, Provider};
 
 use house::{House, open, word};
 use rows::rows;
@@ -60,8 +60,8 @@ impl Running {
             providers: vec![Arc::new(ClaudeProvider::new(home, max_row_bytes))],
             wake_command: vec!["true".into()],
             screen: true,
-            schedule: Schedule::default(),
             file_events: true,
+            schedule: Schedule::default(),
             alerts: Vec::new(),
         })
         .unwrap();
@@ -155,7 +155,7 @@ fn transcripts(house: &mut House, running: &Running) {
 
     let provider = ClaudeProvider::new(house.folder.path().join("claude"), MAX_ROW_BYTES);
     let link = house.engine().journal().links().unwrap().remove(0);
-    let mut probe = Probe { link, own_texts: OwnTexts::default() };
+    let mut probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick };
     probe.link.marker = Some(r#"{"offset":0}"#.into());
     house.heard("probe", format!("{:?} {:?}", provider.probe(&probe), provider));
     probe.link.marker = Some(r#"{"offset":"x"}"#.into());

@@ -27,7 +27,7 @@ use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
 use crate::clock::{MINUTE, Millis};
-use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, UpstreamError};
 use rounds::{Round, RoundNumber};
 use ticking::Tick;
 use touching::Touching;
@@ -47,9 +47,10 @@ type Answer = oneshot::Sender<Result<Reply, String>>;
 
 /// What comes back from other threads.
 enum Internal {
-    Found(RoundNumber, Box<Probe>, Finding),
+    Found(RoundNumber, Box<(Probe, Finding)>),
     Probed(RoundNumber),
     Touched,
+    Continued(Vec<(&'static str, Continuation)>),
     Woken(Asked, WakeOutcome),
     NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
@@ -381,9 +382,13 @@ impl Runner {
 
     fn take(&mut self, message: Internal) {
         match message {
-            Internal::Found(round, probe, finding) => self.found(round, &probe, finding),
+            Internal::Found(round, answered) => {
+                let (probe, finding) = *answered;
+                self.found(round, &probe, finding);
+            }
             Internal::Probed(round) => self.probed(round),
             Internal::Touched => self.woken_by_file(),
+            Internal::Continued(found) => self.continued(&found),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
             Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
