@@ -7,8 +7,10 @@
 )]
 
 mod adopting;
+mod oncall;
 mod processes;
 mod refusals;
+mod schemas;
 mod scripts;
 mod shapes;
 mod streams;
