@@ -37,6 +37,7 @@ pub struct Config {
     /// How long each condition of a pair takes.
     pub conditions: Conditions,
     /// What to alert about.
+    #[serde(deserialize_with = "distinct_alerts")]
     pub alerts: Vec<Alert>,
     /// The screen.
     pub ui: Ui,
@@ -316,6 +317,24 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Err
     parse_duration(&text).map_err(serde::de::Error::custom)
 }
 
+/// Reads alerts: each has a name of its own, and somebody to tell.
+fn distinct_alerts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Alert>, D::Error> {
+    let alerts = Vec::<Alert>::deserialize(deserializer)?;
+    let wrong = |reason: String| Err(serde::de::Error::custom(reason));
+    for (i, alert) in alerts.iter().enumerate() {
+        let name = &alert.name;
+        if alerts[..i].iter().any(|earlier| earlier.name == *name) {
+            return wrong(format!("there are two alerts with the name {name:?}"));
+        }
+        if alert.command.is_empty() && !alert.desktop {
+            return wrong(format!(
+                "the alert {name:?} tells nobody: give it a command, or desktop = true"
+            ));
+        }
+    }
+    Ok(alerts)
+}
+
 fn four_hours() -> Millis {
     4 * HOUR
 }
@@ -386,10 +405,14 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_key_and_only_keys() {
-        let whole = SAMPLE
+        let (before, example) = SAMPLE.split_once("# [[alerts]]\n").unwrap();
+        let example = example.replace("# ", "");
+        let whole = format!("{before}[[alerts]]\n{example}")
             .replace("# claude_config", "claude_config")
             .replace("# codex_home", "codex_home")
             .replace("# attach =", "attach =");
+        let alerts = parse(&whole).unwrap().alerts;
+        assert_eq!((alerts[0].conditions.len(), alerts[0].repeat), (2, 4 * HOUR));
         assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
         assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
@@ -408,7 +431,7 @@ mod tests {
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 20, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 21, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]

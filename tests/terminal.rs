@@ -7,6 +7,9 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "attached/support.rs"]
+#[allow(dead_code, reason = "each test program uses its own part of this")]
+mod foreign;
 #[path = "terminal/pty.rs"]
 mod pty;
 
@@ -16,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use foreign::{Foreign, real};
 use portable_pty::CommandBuilder;
 use pty::Session;
 use rustix::process::Signal;
@@ -109,6 +113,23 @@ fn from_the_first_look_to_an_acknowledged_notice() {
     screen.press("q");
     assert_eq!(screen.ends(), 0);
     screen.is_given_back();
+}
+
+#[test]
+fn another_systems_database_is_shown_and_stays_as_it_is() {
+    for foreign in std::iter::once(Foreign::newest().keep()).chain(real()) {
+        let home = Home::new();
+        let before = fs::read(&foreign.path).unwrap();
+        let mut command = home.command(env!("CARGO_BIN_EXE_tidings"));
+        command.args(["--attach", foreign.path.to_str().unwrap()]);
+        let mut session = Session::start(command, SIZE);
+        session.shows(&["attached, read-only", "subagent:", "tick unknown"]);
+        session.press("w");
+        session.shows(&["attached read-only"]);
+        session.press("q");
+        assert_eq!(session.ends(), 0);
+        assert_eq!(fs::read(&foreign.path).unwrap(), before, "{}", foreign.path.display());
+    }
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
-
-use crate::upstream::claude::scan::ScanRow;
+use serde_json::{Map, Value, json};
 
 use super::json::{Done, RecordedJson};
 use super::output::{Document, Output};
@@ -13,6 +11,8 @@ use super::{
     CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, following, goal,
     notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
 };
+use crate::engine::monitor::LinkOutcome;
+use crate::upstream::claude::scan::ScanRow;
 
 /// The arguments of `schema`.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 /// The verbs whose JSON has a schema.
-const VERBS: [&str; 26] = [
+const VERBS: [&str; 28] = [
     "adopt",
     "alerts",
     "catalog",
@@ -40,6 +40,7 @@ const VERBS: [&str; 26] = [
     "queue",
     "record",
     "reset",
+    "run",
     "scan",
     "send",
     "sessions",
@@ -50,6 +51,7 @@ const VERBS: [&str; 26] = [
     "unwatch",
     "wait",
     "watch",
+    "watches",
 ];
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), CliError> {
@@ -75,6 +77,7 @@ fn schema_of(verb: &str) -> Option<Value> {
         "notices" => of::<notices::Notices<'static>>(),
         "queue" => of::<queue::Queues>(),
         "reset" => of::<Done<reset::Reset>>(),
+        "run" => run_line(),
         "scan" => either::<ScanRow, scan::Total<'static>>(),
         "send" => of::<Done<send::Sent<'static>>>(),
         "sessions" => of::<sessions::Sessions<'static>>(),
@@ -102,6 +105,57 @@ fn either<One: JsonSchema, Other: JsonSchema>() -> Value {
     let other = generator.subschema_for::<Document<Other>>();
     let definitions = generator.take_definitions(true);
     json!({ "$schema": dialect, "anyOf": [one, other], "$defs": definitions })
+}
+
+/// The schema of a line of `run`. What is decided has many shapes, and each field means the same in all of them.
+fn run_line() -> Value {
+    let (text, number) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let named = |names: &[&str], schema: &Value| {
+        names.iter().map(|name| ((*name).to_owned(), schema.clone())).collect::<Map<_, _>>()
+    };
+    let mut fields = named(
+        &[
+            "event",
+            "sessionKey",
+            "agentId",
+            "kind",
+            "actorType",
+            "actorId",
+            "runId",
+            "summary",
+            "watcher",
+            "target",
+            "note",
+            "role",
+            "message",
+        ],
+        &text,
+    );
+    fields.extend(named(
+        &[
+            "at",
+            "sequence",
+            "notified",
+            "coalesced",
+            "watchers",
+            "lastSeen",
+            "material",
+            "ownerProcess",
+            "formatVersion",
+        ],
+        &number,
+    ));
+    fields.insert("payload".into(), json!({ "type": "object" }));
+    let mut generator = settings().into_generator();
+    let link = generator.subschema_for::<LinkOutcome>();
+    fields.insert("links".into(), json!({ "type": "array", "items": link }));
+    json!({
+        "$schema": settings().meta_schema,
+        "type": "object",
+        "properties": fields,
+        "required": ["at", "event", "formatVersion"],
+        "$defs": generator.take_definitions(true),
+    })
 }
 
 fn settings() -> SchemaSettings {

@@ -63,6 +63,11 @@ impl Foreign {
         Self::new(&VERSIONS[2])
     }
 
+    /// The same as one of the real ones.
+    pub(crate) fn keep(self) -> Real {
+        Real { path: self.path(), _folder: self.folder }
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("openclaw.sqlite")
     }

@@ -7,12 +7,26 @@ use serde_json::Value;
 
 use crate::support::{Foreign, Real, real};
 
-const READING: [&[&str]; 6] = [
+const READING: [&[&str]; 10] = [
     &["sessions"],
     &["watches"],
     &["watches", "agent:main:main"],
     &["notices"],
     &["queue"],
+    &["explain", "--watcher", "agent:main:main", "--target", "agent:main:subagent:KEY"],
+    &["wait", "--since", "0", "--kind", "goal_changed"],
+    &[
+        "check",
+        "--warn-pending-age",
+        "9999d",
+        "--max-pending-age",
+        "9999d",
+        "--warn-untouched",
+        "9999d",
+        "--max-untouched",
+        "9999d",
+    ],
+    &["doctor"],
     &["status", "agent:main:subagent:KEY", "--changes-since", "0"],
 ];
 
@@ -59,6 +73,8 @@ fn every_verb(path: &Path, child: &str) {
         assert!(attached(home.path(), path, arguments, child).status.success());
         assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?} on {}", path.display());
     }
+    let metrics = attached(home.path(), path, &["metrics"], child);
+    assert!(String::from_utf8(metrics.stdout).unwrap().contains("tidings_pending_notices "));
     for arguments in WRITING {
         let output = attached(home.path(), path, arguments, child);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

@@ -8,8 +8,10 @@
 
 mod adopting;
 mod catalog;
+mod oncall;
 mod processes;
 mod refusals;
+mod schemas;
 mod scripts;
 mod shapes;
 mod streams;

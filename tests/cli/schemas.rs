@@ -1,0 +1,182 @@
+//! Every output is held against the schema that `schema VERB` prints, and says nothing that the schema does not know.
+
+use serde_json::Value;
+
+use super::support::{Home, words};
+
+const W: &str = "agent:main:main";
+const T: &str = "agent:main:subagent:child";
+
+/// Holds `value` against `schema`, as far as our schemas go; `at` is where in the document.
+fn hold(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), String> {
+    let fail = |what: &str| Err(format!("{at}: {what}: {value}"));
+    if schema == &Value::Bool(true) {
+        return Ok(());
+    }
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = root
+            .pointer(reference.trim_start_matches('#'))
+            .ok_or(format!("{at}: no {reference}"))?;
+        hold(value, target, root, at)?;
+    }
+    for several in ["anyOf", "oneOf"] {
+        if let Some(choices) = schema[several].as_array()
+            && !choices.iter().any(|choice| hold(value, choice, root, at).is_ok())
+        {
+            return fail("none of the choices");
+        }
+    }
+    if let Some(allowed) = schema["enum"].as_array()
+        && !allowed.contains(value)
+    {
+        return fail("not one of the values");
+    }
+    if schema.get("const").is_some_and(|only| only != value) {
+        return fail("not the value");
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let is = |name: &&str| match *name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    if !types.is_empty() && !types.iter().any(is) {
+        return fail("another type");
+    }
+    if schema["minimum"].as_f64().zip(value.as_f64()).is_some_and(|(least, found)| found < least) {
+        return fail("too small");
+    }
+    for required in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if value.get(required).is_none() {
+            return fail(&format!("no {required}"));
+        }
+    }
+    if let (Some(fields), Some(known)) = (value.as_object(), schema["properties"].as_object()) {
+        for (name, field) in fields {
+            let Some(of_field) = known.get(name) else {
+                return fail(&format!("an unknown {name}"));
+            };
+            hold(field, of_field, root, &format!("{at}.{name}"))?;
+        }
+    }
+    if let Some(items) = value.as_array().filter(|_| schema.get("items").is_some()) {
+        for (i, item) in items.iter().enumerate() {
+            hold(item, &schema["items"], root, &format!("{at}[{i}]"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A home whose documents are held against the schemas.
+struct Held(Home);
+
+impl Held {
+    fn schema(&self, verb: &str) -> Value {
+        serde_json::from_str(&self.0.ok(&format!("schema {verb}"))).unwrap()
+    }
+
+    /// Runs a verb, and holds each line that it prints.
+    fn holds(&self, line: &str) {
+        let verb = line.split(' ').next().unwrap();
+        let ran = self.0.run(words(line).chain(["--json"]));
+        self.lines_hold(verb, &ran.stdout);
+    }
+
+    fn lines_hold(&self, verb: &str, lines: &str) {
+        let schema = self.schema(verb);
+        assert!(!lines.is_empty(), "{verb} printed nothing");
+        for line in lines.lines() {
+            let document: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(document["formatVersion"], 1);
+            hold(&document, &schema, &schema, "$")
+                .unwrap_or_else(|error| panic!("{verb}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn every_verbs_output_keeps_to_its_schema() {
+    let home = Held(Home::new());
+    home.0.write_config(
+        "[[alerts]]\nname = \"a\"\nconditions = [\"pending\"]\nlonger_than = \"1m\"\ncommand = [\"true\"]\n",
+    );
+    for line in [
+        &format!("watch {W} {T}"),
+        &format!("spawn {W} agent:main:subagent:other --run r"),
+        "finish agent:main:subagent:other --run r --outcome cancelled",
+        &format!("record human_direct_message {T} --actor-type human --payload '{{\"turns\":2}}'"),
+        &format!("record goal_changed {T} --actor-type system --dedupe k"),
+        &format!("record goal_changed {T} --actor-type system --dedupe k"),
+        &format!("goal {T} set words"),
+        &format!("goal {T} set words"),
+        &format!("compacted {T} --operation o"),
+        &format!("send {W} {T} words --watch"),
+        "sessions",
+        &format!("status {T}"),
+        &format!("status {T} --changes-since 0"),
+        &format!("status {T} --changes-since 99"),
+        "watches",
+        "notices",
+        "queue",
+        &format!("explain --watcher {W} --target {T}"),
+        &format!("explain --watcher {W} --target {T} --event 1"),
+        "explain --watcher global --target nobody",
+        &format!("wait {T} --since 0"),
+        "check",
+        "doctor",
+        "alerts test",
+        "tick",
+        &format!("turn {W}"),
+        &format!("unwatch {W} {T}"),
+        &format!("reset {W}"),
+        &format!("delete {T}"),
+    ] {
+        home.holds(line);
+    }
+    let failed = home.0.run(words("status agent:main:nobody --json"));
+    home.lines_hold("error", &failed.stdout);
+}
+
+#[test]
+fn outputs_about_adopted_sessions_keep_to_their_schemas() {
+    let home = Held(Home::new());
+    let folder = home.0.path("claude/projects/-p");
+    std::fs::create_dir_all(&folder).unwrap();
+    let id = "7f3a0000-0000-4000-8000-000000000001";
+    let row = format!(
+        r#"{{"type":"user","uuid":"u1","sessionId":"{id}","timestamp":"2026-07-01T00:00:00Z","origin":{{"kind":"human"}},"message":{{"role":"user","content":"x"}}}}"#
+    );
+    let file = folder.join(format!("{id}.jsonl"));
+    std::fs::write(&file, format!("{row}\nnot a row\n")).unwrap();
+    home.holds(&format!("adopt {id} --watch-as {W}"));
+    home.holds("tick");
+    home.holds("run --for 300ms");
+    home.holds("sessions");
+    home.holds("watches");
+    home.holds(&format!("scan {}", file.display()));
+}
+
+#[test]
+fn a_schema_refuses_what_is_wrong() {
+    let home = Held(Home::new());
+    let schema = home.schema("watches");
+    for wrong in [
+        r#"{"watches":[]}"#,
+        r#"{"watches":{},"formatVersion":1}"#,
+        r#"{"watches":[{"watcher":1}],"formatVersion":1}"#,
+        r#"{"watches":[],"formatVersion":1,"more":1}"#,
+    ] {
+        let wrong: Value = serde_json::from_str(wrong).unwrap();
+        assert!(hold(&wrong, &schema, &schema, "$").is_err(), "{wrong}");
+    }
+    home.0.refused(2, "schema nothing");
+}
