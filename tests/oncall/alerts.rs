@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn owner(world: &World, told: &Path) -> Live {
     let script = format!("echo $TIDINGS_ALERT_TURN $TIDINGS_CONDITION >> {}", told.display());
     Live::start(LiveOptions {
+        file_events: false,
         db: world.db(),
         clock: world.clock.clone(),
         settings: Settings::default(),
