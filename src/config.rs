@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer};
 
-use crate::clock::Millis;
+use crate::clock::{HOUR, Millis};
 use crate::engine::Settings;
+use crate::engine::alerts::AlertRule;
 use crate::engine::condition::Thresholds;
 use crate::engine::notices::Language;
+use crate::session_key::SessionKey;
 use crate::upstream::claude;
+use crate::watch::Condition;
 
 /// The largest config file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -33,6 +36,8 @@ pub struct Config {
     pub wake: Wake,
     /// How long each condition of a pair takes.
     pub conditions: Conditions,
+    /// What to alert about.
+    pub alerts: Vec<Alert>,
     /// The screen.
     pub ui: Ui,
 }
@@ -46,6 +51,10 @@ pub struct Upstream {
     pub max_row_bytes: u64,
     /// Claude Code's config folder, in place of `CLAUDE_CONFIG_DIR`; `~/` at its beginning means the home folder.
     pub claude_config_dir: Option<PathBuf>,
+    /// Codex's home folder, in place of `CODEX_HOME`; `~/` at its beginning means the home folder.
+    pub codex_home: Option<PathBuf>,
+    /// Whether file events make the monitor look at once at what was written, between its ticks.
+    pub file_events: bool,
 }
 
 /// The table `notices`.
@@ -83,6 +92,35 @@ pub struct Conditions {
     /// A watch is expiring when it was not touched for this long.
     #[serde(deserialize_with = "duration")]
     pub expiring: Millis,
+}
+
+/// One of the tables `alerts`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alert {
+    /// Its name; each has another.
+    pub name: String,
+    /// The conditions in which a pair is bad, such as "pending" or "stopped".
+    #[serde(deserialize_with = "some_conditions")]
+    pub conditions: Vec<Condition>,
+    /// For how long it has to be in one of them.
+    #[serde(deserialize_with = "duration")]
+    pub longer_than: Millis,
+    /// Told again this long after it was last told.
+    #[serde(default = "four_hours", deserialize_with = "duration")]
+    pub repeat: Millis,
+    /// Only pairs with this watcher.
+    #[serde(default)]
+    pub watcher: Option<SessionKey>,
+    /// Only pairs with this target.
+    #[serde(default)]
+    pub target: Option<SessionKey>,
+    /// The program to run, with its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Whether the desktop shows a message.
+    #[serde(default)]
+    pub desktop: bool,
 }
 
 /// The table `ui`.
@@ -152,7 +190,12 @@ impl Default for Ui {
 
 impl Default for Upstream {
     fn default() -> Self {
-        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None }
+        Self {
+            max_row_bytes: claude::MAX_ROW_BYTES,
+            claude_config_dir: None,
+            codex_home: None,
+            file_events: true,
+        }
     }
 }
 
@@ -231,6 +274,16 @@ impl Config {
         })
     }
 
+    /// What the engine alerts about.
+    pub fn alert_rules(&self) -> Vec<AlertRule> {
+        let rule = |alert: &Alert| {
+            let Alert { name, conditions, longer_than, repeat, watcher, target, command, desktop } =
+                alert.clone();
+            AlertRule { name, conditions, longer_than, repeat, watcher, target, command, desktop }
+        };
+        self.alerts.iter().map(rule).collect()
+    }
+
     /// What the engine needs of it.
     pub fn settings(&self) -> Settings {
         let Conditions { young, stalled_turns, stopped, tick_overdue, expiring } =
@@ -263,6 +316,28 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Err
     parse_duration(&text).map_err(serde::de::Error::custom)
 }
 
+fn four_hours() -> Millis {
+    4 * HOUR
+}
+
+/// Reads conditions by their words.
+fn some_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    if words.is_empty() {
+        return Err(serde::de::Error::custom("name at least one condition"));
+    }
+    let known = |word: &String| {
+        Condition::ALL.into_iter().find(|condition| condition.as_str() == word).ok_or_else(|| {
+            let all: Vec<_> = Condition::ALL.iter().map(|condition| condition.as_str()).collect();
+            serde::de::Error::custom(format!(
+                "{word:?} is no condition; there are {}",
+                all.join("; ")
+            ))
+        })
+    };
+    words.iter().map(known).collect()
+}
+
 fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     match u64::deserialize(deserializer)? {
         0 => Err(serde::de::Error::custom("it has to be at least 1")),
@@ -291,7 +366,7 @@ fn place(text: &str, at: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{DAY, HOUR, MINUTE, SECOND};
+    use crate::clock::{DAY, MINUTE, SECOND};
 
     const SAMPLE: &str = include_str!("../assets/config.toml");
 
@@ -311,24 +386,29 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_key_and_only_keys() {
-        let whole =
-            SAMPLE.replace("# claude_config", "claude_config").replace("# attach =", "attach =");
+        let whole = SAMPLE
+            .replace("# claude_config", "claude_config")
+            .replace("# codex_home", "codex_home")
+            .replace("# attach =", "attach =");
         assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
+        assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
             attach: _,
-            upstream: Upstream { max_row_bytes: _, claude_config_dir: _ },
+            upstream:
+                Upstream { max_row_bytes: _, claude_config_dir: _, codex_home: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:
                 Conditions { young: _, stalled_turns: _, stopped: _, tick_overdue: _, expiring: _ },
+            alerts: _,
             ui: Ui { theme: _, colours: _, glyphs: _, keys: _, bell: _, desktop: _, mouse: _ },
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 18, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 20, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]

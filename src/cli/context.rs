@@ -1,5 +1,6 @@
 //! The options of every verb, made into what the verbs use: the state database, the config, the catalogs, the clock.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,11 +8,14 @@ use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
 use tempfile::TempDir;
 
+use super::arguments::Harness;
 use super::{CliError, Options};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, Millis, SystemClock};
 use crate::config::Config;
 use crate::engine::attached::{AttachOptions, Attached, READ_ONLY};
+use crate::engine::check::Readings;
 use crate::engine::commands::{self, Address};
+use crate::engine::explain::{Explanation, Question};
 use crate::engine::live::{LiveOptions, Schedule};
 use crate::engine::snapshot::{Role, Snapshot};
 use crate::engine::{Discipline, Engine, EngineError, lock};
@@ -21,6 +25,7 @@ use crate::journal::attached::usual_place;
 use crate::session_key::SessionKey;
 use crate::upstream::Provider;
 use crate::upstream::claude::{self, ClaudeProvider};
+use crate::upstream::codex::{self, CodexProvider};
 
 /// What the verbs use.
 #[derive(Debug)]
@@ -121,33 +126,52 @@ impl Context {
         Ok(engine.known_address(key, self.options.agent.as_deref())?)
     }
 
-    /// The catalog of Claude Code's sessions on this machine.
-    pub(super) fn claude(&self) -> Result<ClaudeProvider, CliError> {
+    /// Where Claude Code and Codex keep their files, as far as that is known, by catalog.
+    pub(super) fn homes(&self) -> Vec<(&'static str, PathBuf)> {
         let home = std::env::var_os("HOME");
-        let configured = match &self.config.upstream.claude_config_dir {
-            Some(folder) => Some(below_home(folder)),
-            None => claude::config_dir(
-                std::env::var_os("CLAUDE_CONFIG_DIR").as_deref(),
-                home.as_deref(),
-            ),
-        };
-        let folder = configured.ok_or_else(|| {
-            CliError::Failed(
-                "no home folder is known, so Claude Code's files can't be found; set upstream.claude_config_dir".into(),
-            )
-        })?;
-        Ok(ClaudeProvider::new(folder, self.config.upstream.max_row_bytes))
+        let upstream = &self.config.upstream;
+        let set = |name: &str| std::env::var_os(name);
+        let claude = configured(upstream.claude_config_dir.as_deref(), home.as_deref())
+            .or_else(|| claude::config_dir(set("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref()));
+        let codex = configured(upstream.codex_home.as_deref(), home.as_deref())
+            .or_else(|| codex::codex_home(set("CODEX_HOME").as_deref(), home.as_deref()));
+        let named = |catalog, folder: Option<PathBuf>| folder.map(|folder| (catalog, folder));
+        [named(claude::CATALOG, claude), named(codex::CATALOG, codex)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
-    /// All catalogs that can be found on this machine.
-    pub(super) fn providers(&self) -> Vec<Arc<dyn Provider>> {
-        match self.claude() {
-            Ok(provider) => vec![Arc::new(provider)],
-            Err(error) => {
-                tracing::warn!(%error, "a catalog is left out");
-                Vec::new()
-            }
+    /// The catalogs of this machine, or the one of `only`.
+    pub(super) fn providers(&self, only: Option<Harness>) -> Vec<Arc<dyn Provider>> {
+        let limit = self.config.upstream.max_row_bytes;
+        let homes = self.homes();
+        if homes.is_empty() {
+            tracing::warn!(
+                "no home folder is known, so no foreign session can be found; set upstream.claude_config_dir or codex_home"
+            );
         }
+        let cache = cache_folder();
+        let wanted = |catalog: &str| only.is_none_or(|harness| harness.catalog() == catalog);
+        homes
+            .into_iter()
+            .filter(|(catalog, _)| wanted(catalog))
+            .map(|(catalog, folder)| -> Arc<dyn Provider> {
+                if catalog == codex::CATALOG {
+                    let provider = CodexProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
+                } else {
+                    let provider = ClaudeProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
+                }
+            })
+            .collect()
     }
 
     /// How another system's state database is looked at live, when one is attached.
@@ -173,11 +197,22 @@ impl Context {
             db: self.db.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.config.settings(),
-            providers: self.providers(),
+            providers: self.providers(None),
             wake_command: self.config.wake.command.clone(),
             screen,
+            file_events: self.config.upstream.file_events,
             schedule: Schedule::default(),
+            alerts: self.config.alert_rules(),
         }
+    }
+}
+
+/// A folder from the config, in which `~/` means the home folder.
+fn configured(folder: Option<&Path>, home: Option<&OsStr>) -> Option<PathBuf> {
+    let folder = folder?;
+    match (folder.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => Some(Path::new(home).join(rest)),
+        _ => Some(folder.to_owned()),
     }
 }
 
@@ -233,6 +268,30 @@ impl Reader {
             Self::Own { engine, .. } => engine.journal(),
             Self::Attached(attached) => attached.reader(),
         }
+    }
+
+    /// Explains a pair.
+    pub(super) fn explain(&mut self, question: &Question) -> Result<Explanation, EngineError> {
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.explain(question, *is_owned),
+            Self::Attached(attached) => attached.observer().explain(question),
+        }
+    }
+
+    /// What a picture does not hold: appends that failed since `since`, and how long the write lock takes.
+    pub(super) fn readings(&mut self, since: Millis) -> Result<Readings, CliError> {
+        Ok(match self {
+            Self::Attached(_) => Readings::default(),
+            Self::Own { engine, .. } => Readings {
+                append_failures: i64::try_from(engine.journal().append_failures_since(since)?).ok(),
+                lock_wait: Some(engine.journal_mut().lock_wait()?),
+            },
+        })
+    }
+
+    /// Whether it stands in for a state database that is not there yet.
+    pub(super) fn is_stand_in(&self) -> bool {
+        matches!(self, Self::Own { _stand_in: Some(_), .. })
     }
 
     /// The engine over our own state; `None` over another system's.
@@ -302,6 +361,11 @@ pub(super) fn state_folder() -> Result<PathBuf, CliError> {
         CliError::Failed("no folder for state is known; name a state database with --db".into())
     })?;
     Ok(state.join("tidings"))
+}
+
+/// Where what can be made anew lies: `$XDG_CACHE_HOME/tidings`. Without one nothing is kept.
+fn cache_folder() -> Option<PathBuf> {
+    Some(folders().ok()?.cache_dir().join("tidings"))
 }
 
 fn folders() -> Result<Xdg, CliError> {

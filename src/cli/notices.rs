@@ -1,6 +1,7 @@
 //! `notices`: what was announced and not yet acknowledged.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{Table, age, cell, span};
@@ -20,12 +21,12 @@ pub struct Arguments {
     key: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Notices<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Notices<'a> {
     notices: Vec<Notice<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Notice<'a> {
     watcher: &'a SessionKey,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{Table, age, count, span};
@@ -18,12 +19,12 @@ use crate::session_key::SessionKey;
 #[derive(Debug, Args)]
 pub struct Arguments {}
 
-#[derive(Debug, Serialize)]
-struct Queues {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Queues {
     queues: Vec<Queue>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Queue {
     session_key: SessionKey,
@@ -31,7 +32,7 @@ struct Queue {
     waiting: Waiting,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Waiting {
     lines: Vec<QueuedLine>,
     /// Said when the lines are what another system's cursors imply: whether they wait in its queue only it knows.
@@ -60,7 +61,7 @@ impl Waiting {
 }
 
 /// A line without its text: a line that is no notice may hold anything.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct QueuedLine {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,7 @@ struct QueuedLine {
     context: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Wake {
     reason: String,

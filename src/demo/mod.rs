@@ -139,7 +139,9 @@ fn live_options(
         providers: providers.to_vec(),
         wake_command: vec!["true".into()],
         screen: true,
+        file_events: false,
         schedule: Schedule::default(),
+        alerts: Vec::new(),
     }
 }
 

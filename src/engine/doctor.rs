@@ -85,6 +85,11 @@ pub struct Terminal {
     pub size: Option<(u16, u16)>,
 }
 
+/// A thing that does not work, as whoever tried it says.
+pub fn fault(name: &'static str, found: String) -> Check {
+    Check { name, health: Health::Fault, found, mend: None }
+}
+
 /// Looks at the state database at `db` and what lies beside it. Nothing is made or changed.
 pub fn state(db: &Path, now: Millis) -> Vec<Check> {
     if !db.exists() {

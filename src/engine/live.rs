@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::AlertRule;
 use super::attached::{AttachOptions, Watching};
 use super::explain::{Explanation, Question};
 use super::feed::FeedItem;
@@ -40,8 +41,12 @@ pub struct LiveOptions {
     pub wake_command: Vec<String>,
     /// Whether a person sees the notices: then the operator's wake is the notice on the screen.
     pub screen: bool,
+    /// Whether file events make the monitor look at once at what was touched, between its ticks.
+    pub file_events: bool,
     /// When the monitor ticks.
     pub schedule: Schedule,
+    /// What to alert about.
+    pub alerts: Vec<AlertRule>,
 }
 
 /// When the monitor ticks, in milliseconds after its start (`upstream.md` 2.1).

@@ -23,6 +23,11 @@ impl InFlight {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the last probe of this source has not come back.
+    pub(super) fn holds(&self, source: &(SessionKey, AgentId)) -> bool {
+        self.set().contains(source)
+    }
+
     fn enter(&self, probe: &Probe) -> bool {
         self.set().insert((probe.link.session.clone(), probe.link.agent.clone()))
     }
@@ -155,7 +160,7 @@ mod tests {
 
     use super::*;
     use crate::upstream::echo::OwnTexts;
-    use crate::upstream::{Baseline, Listing, UpstreamError};
+    use crate::upstream::{Baseline, Cause, Listing, UpstreamError};
     use crate::upstream_link::UpstreamLink;
 
     /// Answers at once, hangs until told, or panics, as the thread id says.
@@ -205,7 +210,7 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         };
-        Probe { link, own_texts: OwnTexts::default() }
+        Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::cursors::{Acknowledged, acknowledge_in};
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry, Step};
-use super::upstream_links::{OwnTextHash, add_own_texts_in};
+use super::own_texts::{OwnTextHash, add_own_texts_in};
 use super::{Journal, rows};
 use crate::clock::Millis;
 use crate::session_key::{AgentId, SessionKey};

@@ -12,17 +12,20 @@
 //! | [`cursors`] | watching, acknowledging, the sweep, reset, delete |
 //! | [`changes`] | `changesSince` and versions |
 //! | [`retention`] | pruning |
-//! | [`upstream_links`] | links, markers, streaks, counted records, own texts |
+//! | [`upstream_links`] | links, markers, streaks, counted records, facts |
+//! | [`own_texts`] | hashes of what was put into a session |
 //! | [`sessions`] | the registry of sessions |
 //! | [`inbox`] | messages and goals, the two places that hold text |
 //! | [`ledger`] | the steps of each notice |
 //! | [`examine`] | looking at our state database as a file |
 //! | [`failures`] | events that could not be recorded |
+//! | [`alerts`] | alerts that are open |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
 //! | [`past`] | the same as it was at an earlier number |
 //! | [`storage`] | how full the tables are |
 
+pub mod alerts;
 pub mod append;
 pub mod attached;
 pub mod changes;
@@ -33,6 +36,7 @@ pub mod failures;
 pub mod inbox;
 pub mod ledger;
 pub mod overview;
+pub mod own_texts;
 pub mod owner;
 pub mod past;
 pub mod retention;
@@ -74,6 +78,8 @@ pub struct Journal {
     reader: Reader,
     /// Whether run ends notify explicit watchers (`run_end_notifies`); off by default.
     run_end_notifies: bool,
+    /// [`Reader::data_version`] as it was in the last write.
+    written_at: i64,
 }
 
 impl Deref for Journal {
@@ -114,10 +120,7 @@ impl Reader {
 
     /// A number that moves when another connection commits.
     pub fn data_version(&self) -> Result<i64, JournalError> {
-        self.connection
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-            .tried("ask whether the state database changed")
+        data_version(&self.connection)
     }
 
     /// SQLite's own check of the whole file: `ok`, or what is wrong.
@@ -125,6 +128,18 @@ impl Reader {
         self.connection
             .query_row("PRAGMA main.integrity_check(1)", [], |row| row.get(0))
             .tried("check the state database")
+    }
+
+    /// Reads at one moment, whatever others commit meanwhile. For what is asked often: its own statements are prepared once.
+    fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let run = |sql| self.connection.prepare_cached(sql).and_then(|mut run| run.execute([]));
+        run("BEGIN").tried("read the state database")?;
+        let found = read(&self.connection);
+        run("COMMIT").tried("read the state database")?;
+        found
     }
 
     /// Begins a read transaction: everything read in it is of one moment.
@@ -143,7 +158,12 @@ impl Journal {
     pub fn open(path: &Path, now: Millis) -> Result<Self, JournalError> {
         let connection = schema::open(path, now)?;
         let reader = Reader { connection, path: path.to_owned(), whose: Whose::Ours };
-        Ok(Self { reader, run_end_notifies: false })
+        Ok(Self { reader, run_end_notifies: false, written_at: 0 })
+    }
+
+    /// [`Reader::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
+    pub fn written_at(&self) -> i64 {
+        self.written_at
     }
 
     /// What reads.
@@ -158,8 +178,19 @@ impl Journal {
 
     /// Begins a write transaction: the write lock is taken at once, so that it can't fail half-way.
     fn write(&mut self) -> Result<Transaction<'_>, JournalError> {
-        self.connection
+        let transaction = self
+            .reader
+            .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .tried("begin a write on the state database (another process may be holding it)")
+            .tried("begin a write on the state database (another process may be holding it)")?;
+        self.written_at = data_version(&transaction)?;
+        Ok(transaction)
     }
+}
+
+fn data_version(connection: &Connection) -> Result<i64, JournalError> {
+    connection
+        .prepare_cached("PRAGMA data_version")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .tried("ask whether the state database changed")
 }

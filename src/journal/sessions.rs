@@ -54,6 +54,21 @@ pub(super) fn register(
         .tried("register a session")
 }
 
+/// Remembers that a session's run ended, inside the caller's transaction or connection.
+pub(super) fn end_session(
+    connection: &Connection,
+    session: &SessionKey,
+    now: Millis,
+) -> Result<(), JournalError> {
+    connection
+        .execute(
+            "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
+            params![session.as_str(), now],
+        )
+        .map(drop)
+        .tried("remember that a session ended")
+}
+
 impl Reader {
     /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
     pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
@@ -139,12 +154,6 @@ impl Journal {
 
     /// Remembers that a session's run ended.
     pub fn end_session(&mut self, session: &SessionKey, now: Millis) -> Result<(), JournalError> {
-        self.connection
-            .execute(
-                "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
-                params![session.as_str(), now],
-            )
-            .map(drop)
-            .tried("remember that a session ended")
+        end_session(&self.connection, session, now)
     }
 }

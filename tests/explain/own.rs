@@ -234,6 +234,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn owner(world: &World, wake_command: &[&str]) -> Live {
     Live::start(LiveOptions {
+        file_events: false,
         db: world.db(),
         clock: world.clock.clone(),
         settings: Settings::default(),
@@ -241,6 +242,7 @@ fn owner(world: &World, wake_command: &[&str]) -> Live {
         wake_command: wake_command.iter().map(|word| (*word).to_owned()).collect(),
         screen: false,
         schedule: Schedule::default(),
+        alerts: Vec::new(),
     })
     .unwrap()
 }

@@ -117,6 +117,10 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let lines = self.queues.take(watcher, only);
         let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
+        if targets.is_empty() {
+            self.look_around();
+            return Ok(Drained { lines, ..Drained::default() });
+        }
         let now = self.now();
         let acknowledged = self.journal.drain(watcher, &targets, now)?;
         Ok(Drained { lines, ..self.follow_acknowledged(&acknowledged) })
@@ -159,6 +163,10 @@ impl Engine {
         watcher: &SessionKey,
         targets: &[SessionKey],
     ) -> Result<Drained, EngineError> {
+        if targets.is_empty() {
+            self.look_around();
+            return Ok(Drained::default());
+        }
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
         Ok(self.follow_acknowledged(&acknowledged))

@@ -3,11 +3,14 @@
 //! Nothing in it waits for a file or another program: probes, listings and wake commands run on threads of their own and come
 //! back as [`Internal`] messages.
 
+mod alerting;
 mod requests;
+mod rounds;
 mod ticking;
+mod touching;
 mod wake_up;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,16 +18,19 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::Alerts;
 use super::feed::{Feed, FeedItem};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
-use super::monitor::LinkOutcome;
 use super::probing::InFlight;
 use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
 use crate::clock::{MINUTE, Millis};
-use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, UpstreamError};
+use rounds::{Round, RoundNumber};
+use ticking::Tick;
+use touching::Touching;
 
 /// How often the loop looks for what other processes wrote and for what is due.
 const POLL: Duration = Duration::from_millis(150);
@@ -41,22 +47,15 @@ type Answer = oneshot::Sender<Result<Reply, String>>;
 
 /// What comes back from other threads.
 enum Internal {
-    Found(Box<Probe>, Finding),
-    Probed,
+    Found(RoundNumber, Box<(Probe, Finding)>),
+    Probed(RoundNumber),
+    Touched,
+    Continued(Vec<(&'static str, Continuation)>),
     Woken(Asked, WakeOutcome),
+    NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
     /// What was found, whether the operator is to watch it, and who asked.
     Baseline(Result<Box<Baseline>, UpstreamError>, bool, Answer),
-}
-
-/// A tick under way.
-struct Tick {
-    began: Millis,
-    outcomes: Vec<LinkOutcome>,
-    /// Probes for what lies behind the windows that were read.
-    more: Vec<Probe>,
-    windows: usize,
-    asked_by: Vec<Answer>,
 }
 
 /// The live engine while it runs.
@@ -66,8 +65,12 @@ pub(in crate::engine) struct Runner {
     lock: Option<OwnerLock>,
     role: Role,
     wakes: Wakes,
+    alerts: Alerts,
     in_flight: InFlight,
+    rounds: HashMap<RoundNumber, Round>,
+    last_round: RoundNumber,
     tick: Option<Tick>,
+    touching: Touching,
     started_at: Millis,
     next_tick_at: Millis,
     tried_lock: Instant,
@@ -105,8 +108,12 @@ impl Runner {
             lock: None,
             role: Role::Visitor,
             wakes: Wakes::default(),
+            alerts: Alerts::default(),
             in_flight: InFlight::default(),
+            rounds: HashMap::new(),
+            last_round: 0,
             tick: None,
+            touching: Touching::default(),
             started_at: now,
             next_tick_at: options.schedule.next_after(now, now),
             tried_lock: Instant::now(),
@@ -151,6 +158,7 @@ impl Runner {
                     _ = stopped.changed() => break,
                     Some((request, answer)) = requests.recv() => self.answer(request, answer),
                     Some(message) = self.internal_in.recv() => self.take(message),
+                    () = at(self.touching.due) => self.probe_touched(),
                     _ = poll.tick() => self.poll(),
                 }
                 self.after_each();
@@ -174,12 +182,14 @@ impl Runner {
                 self.dirty = true;
                 let kept = self.engine.keep_in_step();
                 self.report("could not follow what another process wrote", kept);
+                self.follow_folders();
             }
             Ok(_) => {}
             Err(error) => {
                 self.problem(format!("could not look for changes by other processes: {error}"));
             }
         }
+        self.look_for_lost_folders();
         let now = self.engine.now();
         if self.lock.is_some() {
             let Schedule { first, period } = self.options.schedule;
@@ -250,6 +260,7 @@ impl Runner {
             snapshot.pulse.next_tick_at = Some(self.next_tick_at);
         }
         self.pictured = Instant::now();
+        self.look_for_alerts(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -339,9 +350,11 @@ impl Runner {
                     .set_owner(std::process::id(), now)
                     .map_err(EngineError::from);
                 self.report("could not write down that this process is the owner", owned);
+                self.take_over_alerts();
                 let swept = self.engine.sweep().map(drop);
                 self.report("could not sweep pending notices", swept);
                 self.tell(FeedItem::Owner(Role::Owner));
+                self.listen();
                 self.dirty = true;
             }
             Ok(None) => {
@@ -369,23 +382,33 @@ impl Runner {
 
     fn take(&mut self, message: Internal) {
         match message {
-            Internal::Found(probe, finding) => {
-                self.dirty |= finding != Finding::Quiet;
-                if let Some(tick) = &mut self.tick {
-                    tick.more.extend(self.engine.settle_into(&probe, finding, &mut tick.outcomes));
-                }
+            Internal::Found(round, answered) => {
+                let (probe, finding) = *answered;
+                self.found(round, &probe, finding);
             }
-            Internal::Probed => self.probed(),
+            Internal::Probed(round) => self.probed(round),
+            Internal::Touched => self.woken_by_file(),
+            Internal::Continued(found) => self.continued(&found),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
+            Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }
             Internal::Baseline(found, watch, answer) => {
                 let adopted = self.adopt(found, watch);
+                self.follow_folders();
                 self.dirty = true;
                 let _ = answer.send(adopted.map_err(|error| error.to_string()));
             }
         }
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
     }
 }
 

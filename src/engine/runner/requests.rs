@@ -41,10 +41,7 @@ impl Runner {
                 self.engine.changes(&(session, agent), after, PAGE).map(Reply::Changes)
             }
             Request::Watch(target) => self.watch(&target),
-            Request::Unwatch(target) => self
-                .engine
-                .unwatch(&SessionKey::operator(), &target)
-                .map(|()| Reply::Done(format!("you no longer watch {target}"))),
+            Request::Unwatch(target) => self.unwatch(&target),
             Request::Forget { session, agent } => self.forget(&session, &agent),
             Request::Acknowledge { target, shown } => {
                 self.engine.acknowledge_shown(&target, shown).map(|changed| {
@@ -94,7 +91,14 @@ impl Runner {
     pub(super) fn watch(&mut self, target: &SessionKey) -> Result<Reply, EngineError> {
         let agent = target.agent().unwrap_or_else(AgentId::main);
         self.engine.watch(&SessionKey::operator(), target, Some(&agent))?;
+        self.follow_folders();
         Ok(Reply::Done(format!("you watch {target}")))
+    }
+
+    fn unwatch(&mut self, target: &SessionKey) -> Result<Reply, EngineError> {
+        self.engine.unwatch(&SessionKey::operator(), target)?;
+        self.follow_folders();
+        Ok(Reply::Done(format!("you no longer watch {target}")))
     }
 
     pub(super) fn list(&mut self, answer: Answer) {

@@ -6,15 +6,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::place::Stat;
-use super::reader::{Source, head, slice};
 use crate::clock::Millis;
+use crate::upstream::files::identity::offset_of;
+use crate::upstream::files::place::Stat;
+use crate::upstream::files::reader::Source;
 
-/// How many of the bytes that were read are hashed, at their beginning and at their end.
-const PREFIX: u64 = 4_096;
-
-/// The greatest integer that every program which reads the store holds exactly.
-const GREATEST: u64 = (1 << 53) - 1;
+pub use crate::upstream::files::identity::FileIdentity;
 
 /// How far a transcript has been read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,26 +26,32 @@ pub struct Marker {
     /// the adoption don't count. Stays: what lies in such a file was never marked as read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reread: bool,
+    /// How far the sub-agents of the session are known.
+    #[serde(skip_serializing_if = "Agents::is_empty")]
+    pub agents: Agents,
+    /// The session that the transcript says it is continued in, while the file of that one is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continued_in: Option<String>,
+    /// The session that says of itself that it began when this one was cleared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cleared_to: Option<String>,
 }
 
-/// By what a file is known again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileIdentity {
-    /// The device that it lies on.
-    pub device: u64,
-    /// Its number there.
-    pub inode: u64,
-    /// How many bytes at its start `prefix_hash` covers. Only whole rows that were read: a half row may still change.
-    pub prefix_bytes: u64,
-    /// BLAKE3 of these bytes, in hexadecimal.
-    pub prefix_hash: String,
-    /// BLAKE3 of as many bytes before the offset; `None` when the first hash covers them, and in older markers. Tells a file
-    /// that was cut and grew again behind its beginning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tail_hash: Option<String>,
-    /// When it was last changed, in milliseconds since the epoch, as of the last read.
-    pub modified: Millis,
+/// How far the sub-agents of a session are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Agents {
+    /// When their folder was last changed, in milliseconds since the epoch, as of the last time that it was listed; 0 when it
+    /// never was.
+    pub listed: Millis,
+    /// Ids of those that run.
+    pub open: Vec<String>,
+}
+
+impl Agents {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Marker {
@@ -56,17 +59,17 @@ impl Marker {
     ///
     /// The error says what is wrong with it: no offset, or one that is not an integer from 0 to 2^53 − 1.
     pub fn parse(stored: &Value) -> Result<Self, String> {
-        let given = |name| stored.get(name).filter(|value: &&Value| !value.is_null());
-        let offset = given("offset")
-            .or_else(|| given("size"))
-            .ok_or("the marker holds no offset; adopt the session again")?
-            .as_u64()
-            .filter(|offset| *offset <= GREATEST)
-            .ok_or("the marker's offset is not a byte position; adopt the session again")?;
+        let text = |name| stored.get(name).and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
-            offset,
-            file: given("file").and_then(|file| FileIdentity::deserialize(file).ok()),
+            offset: offset_of(stored)?,
+            file: stored.get("file").and_then(|file| FileIdentity::deserialize(file).ok()),
             reread: stored.get("reread") == Some(&Value::Bool(true)),
+            agents: stored
+                .get("agents")
+                .and_then(|agents| Agents::deserialize(agents).ok())
+                .unwrap_or_default(),
+            continued_in: text("continuedIn"),
+            cleared_to: text("clearedTo"),
         })
     }
 
@@ -77,16 +80,14 @@ impl Marker {
         source: &impl Source,
         stat: &Stat,
     ) -> std::io::Result<Self> {
-        let prefix = head(source, offset.min(PREFIX))?;
-        let file = FileIdentity {
-            device: stat.device,
-            inode: stat.inode,
-            prefix_bytes: prefix.len() as u64,
-            prefix_hash: blake3::hash(&prefix).to_hex().to_string(),
-            tail_hash: tail_hash(source, offset)?,
-            modified: stat.modified,
-        };
-        Ok(Self { offset, file: Some(file), reread })
+        let file = Some(FileIdentity::of(source, offset, stat)?);
+        Ok(Self { file, ..Self::unread(offset, reread) })
+    }
+
+    /// A marker at `offset` of a file that was not looked at.
+    pub(super) fn unread(offset: u64, reread: bool) -> Self {
+        let agents = Agents::default();
+        Self { offset, file: None, reread, agents, continued_in: None, cleared_to: None }
     }
 
     /// The marker as it is stored.
@@ -96,10 +97,7 @@ impl Marker {
 
     /// Whether a look at the file is enough to say that nothing is new.
     pub(super) fn is_quiet(&self, stat: &Stat) -> bool {
-        stat.size == self.offset
-            && self.file.as_ref().is_none_or(|file| {
-                (file.device, file.inode, file.modified) == (stat.device, stat.inode, stat.modified)
-            })
+        stat.size == self.offset && self.file.as_ref().is_none_or(|file| file.is_unchanged(stat))
     }
 
     /// In one word, how the open file differs from the one that was read before; `None` when it is the same, grown or not.
@@ -108,29 +106,15 @@ impl Marker {
         source: &impl Source,
         stat: &Stat,
     ) -> std::io::Result<Option<&'static str>> {
-        if let Some(file) = &self.file
-            && (file.device, file.inode) != (stat.device, stat.inode)
-        {
+        if self.file.as_ref().is_some_and(|file| !file.is_file(stat)) {
             return Ok(Some("replaced"));
         }
         if stat.size < self.offset {
             return Ok(Some("truncated"));
         }
         let Some(file) = &self.file else { return Ok(None) };
-        let prefix = head(source, file.prefix_bytes.min(PREFIX))?;
-        let is_same = blake3::hash(&prefix).to_hex().as_str() == file.prefix_hash
-            && (file.tail_hash.is_none() || tail_hash(source, self.offset)? == file.tail_hash);
-        Ok((!is_same).then_some("rewritten"))
+        Ok((!file.holds(source, self.offset)?).then_some("rewritten"))
     }
-}
-
-/// The hash of the last bytes before `offset`; `None` when the hash of the first bytes covers them.
-fn tail_hash(source: &impl Source, offset: u64) -> std::io::Result<Option<String>> {
-    if offset <= PREFIX {
-        return Ok(None);
-    }
-    let tail = slice(source, offset - PREFIX, PREFIX)?;
-    Ok(Some(blake3::hash(&tail).to_hex().to_string()))
 }
 
 #[cfg(test)]
