@@ -182,6 +182,16 @@ CREATE TABLE tidings_deliveries (
   suppressed INTEGER NOT NULL
 ) STRICT;
 
+-- Alerts that are open: the next owner closes them.
+CREATE TABLE tidings_alerts (
+  rule TEXT NOT NULL,
+  watcher_key TEXT NOT NULL,
+  target_key TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  told_at INTEGER NOT NULL,
+  PRIMARY KEY (rule, watcher_key, target_key)
+) STRICT;
+
 CREATE TABLE tidings_meta (
   name TEXT NOT NULL PRIMARY KEY,
   value INTEGER NOT NULL

@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer};
 
-use crate::clock::Millis;
+use crate::clock::{HOUR, Millis};
 use crate::engine::Settings;
+use crate::engine::alerts::AlertRule;
 use crate::engine::condition::Thresholds;
 use crate::engine::notices::Language;
+use crate::session_key::SessionKey;
 use crate::upstream::claude;
+use crate::watch::Condition;
 
 /// The largest config file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -23,6 +26,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Config {
     /// Whether run ends notify explicit watchers.
     pub run_end_notifies: bool,
+    /// Another system's state database to read in place of ours, or `auto`; `~/` at its beginning means the home folder.
+    pub attach: Option<PathBuf>,
     /// Reading other programs' files.
     pub upstream: Upstream,
     /// The lines that watchers find.
@@ -31,6 +36,8 @@ pub struct Config {
     pub wake: Wake,
     /// How long each condition of a pair takes.
     pub conditions: Conditions,
+    /// What to alert about.
+    pub alerts: Vec<Alert>,
     /// The screen.
     pub ui: Ui,
 }
@@ -44,6 +51,8 @@ pub struct Upstream {
     pub max_row_bytes: u64,
     /// Claude Code's config folder, in place of `CLAUDE_CONFIG_DIR`; `~/` at its beginning means the home folder.
     pub claude_config_dir: Option<PathBuf>,
+    /// Codex's home folder, in place of `CODEX_HOME`; `~/` at its beginning means the home folder.
+    pub codex_home: Option<PathBuf>,
     /// Whether file events make the monitor look at once at what was written, between its ticks.
     pub file_events: bool,
 }
@@ -85,34 +94,108 @@ pub struct Conditions {
     pub expiring: Millis,
 }
 
+/// One of the tables `alerts`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alert {
+    /// Its name; each has another.
+    pub name: String,
+    /// The conditions in which a pair is bad, such as "pending" or "stopped".
+    #[serde(deserialize_with = "some_conditions")]
+    pub conditions: Vec<Condition>,
+    /// For how long it has to be in one of them.
+    #[serde(deserialize_with = "duration")]
+    pub longer_than: Millis,
+    /// Told again this long after it was last told.
+    #[serde(default = "four_hours", deserialize_with = "duration")]
+    pub repeat: Millis,
+    /// Only pairs with this watcher.
+    #[serde(default)]
+    pub watcher: Option<SessionKey>,
+    /// Only pairs with this target.
+    #[serde(default)]
+    pub target: Option<SessionKey>,
+    /// The program to run, with its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Whether the desktop shows a message.
+    #[serde(default)]
+    pub desktop: bool,
+}
+
 /// The table `ui`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
-    /// Which colours the screen uses.
-    pub theme: Theme,
+    /// Which theme the screen uses: a built-in one, or a file in the folder `themes` beside the config.
+    pub theme: String,
+    /// How many colours the terminal shows.
+    pub colours: Colours,
+    /// Which characters the screen uses.
+    pub glyphs: Glyphs,
     /// Keys in place of the default ones: the name of an action, and all its keys.
     pub keys: BTreeMap<String, Vec<String>>,
     /// Whether a notice for the operator rings the bell.
     pub bell: bool,
+    /// Whether a notice for the operator is shown as a message of the desktop.
+    pub desktop: bool,
+    /// Whether the mouse selects and scrolls.
+    pub mouse: bool,
 }
 
-/// A theme of the screen.
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Colours {
+    /// What the terminal says of itself.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// The 16 named ones.
+    #[serde(rename = "16")]
+    Sixteen,
+    /// 256.
+    #[serde(rename = "256")]
+    Indexed,
+    /// All.
+    #[serde(rename = "true")]
+    True,
+}
+
+/// Which characters the screen uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Theme {
-    /// For dark terminals.
+pub enum Glyphs {
+    /// As the locale says.
     #[default]
-    Dark,
-    /// For light terminals.
-    Light,
-    /// No colour at all.
-    Mono,
+    Auto,
+    /// Unicode.
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self {
+            theme: "dark".to_owned(),
+            colours: Colours::default(),
+            glyphs: Glyphs::default(),
+            keys: BTreeMap::new(),
+            bell: false,
+            desktop: false,
+            mouse: false,
+        }
+    }
 }
 
 impl Default for Upstream {
     fn default() -> Self {
-        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None, file_events: true }
+        Self {
+            max_row_bytes: claude::MAX_ROW_BYTES,
+            claude_config_dir: None,
+            codex_home: None,
+            file_events: true,
+        }
     }
 }
 
@@ -191,6 +274,16 @@ impl Config {
         })
     }
 
+    /// What the engine alerts about.
+    pub fn alert_rules(&self) -> Vec<AlertRule> {
+        let rule = |alert: &Alert| {
+            let Alert { name, conditions, longer_than, repeat, watcher, target, command, desktop } =
+                alert.clone();
+            AlertRule { name, conditions, longer_than, repeat, watcher, target, command, desktop }
+        };
+        self.alerts.iter().map(rule).collect()
+    }
+
     /// What the engine needs of it.
     pub fn settings(&self) -> Settings {
         let Conditions { young, stalled_turns, stopped, tick_overdue, expiring } =
@@ -223,6 +316,28 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Err
     parse_duration(&text).map_err(serde::de::Error::custom)
 }
 
+fn four_hours() -> Millis {
+    4 * HOUR
+}
+
+/// Reads conditions by their words.
+fn some_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    if words.is_empty() {
+        return Err(serde::de::Error::custom("name at least one condition"));
+    }
+    let known = |word: &String| {
+        Condition::ALL.into_iter().find(|condition| condition.as_str() == word).ok_or_else(|| {
+            let all: Vec<_> = Condition::ALL.iter().map(|condition| condition.as_str()).collect();
+            serde::de::Error::custom(format!(
+                "{word:?} is no condition; there are {}",
+                all.join("; ")
+            ))
+        })
+    };
+    words.iter().map(known).collect()
+}
+
 fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     match u64::deserialize(deserializer)? {
         0 => Err(serde::de::Error::custom("it has to be at least 1")),
@@ -251,7 +366,7 @@ fn place(text: &str, at: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{DAY, HOUR, MINUTE, SECOND};
+    use crate::clock::{DAY, MINUTE, SECOND};
 
     const SAMPLE: &str = include_str!("../assets/config.toml");
 
@@ -271,21 +386,29 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_key_and_only_keys() {
-        let whole = SAMPLE.replace("# claude_config", "claude_config");
+        let whole = SAMPLE
+            .replace("# claude_config", "claude_config")
+            .replace("# codex_home", "codex_home")
+            .replace("# attach =", "attach =");
+        assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
+        assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
-            upstream: Upstream { max_row_bytes: _, claude_config_dir: _, file_events: _ },
+            attach: _,
+            upstream:
+                Upstream { max_row_bytes: _, claude_config_dir: _, codex_home: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:
                 Conditions { young: _, stalled_turns: _, stopped: _, tick_overdue: _, expiring: _ },
-            ui: Ui { theme: _, keys: _, bell: _ },
+            alerts: _,
+            ui: Ui { theme: _, colours: _, glyphs: _, keys: _, bell: _, desktop: _, mouse: _ },
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 14, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 20, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]
@@ -322,8 +445,8 @@ mod tests {
                 "config.toml:2: notices.language: unknown variant `fr`, expected ",
             ),
             (
-                "[ui]\ntheme = \"pink\"",
-                "config.toml:2: ui.theme: unknown variant `pink`, expected ",
+                "[ui]\nglyphs = \"pink\"",
+                "config.toml:2: ui.glyphs: unknown variant `pink`, expected ",
             ),
             (
                 "[ui.keys]\nquit = \"q\"",

@@ -1,7 +1,9 @@
 //! Events: the rows of the journal. Metadata and a one-line summary, never what people or agents wrote.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +12,18 @@ use crate::session_key::{AgentId, SessionKey};
 
 /// A number of the journal: one global counter over all sessions, never reused. 0 means "before the first event".
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Sequence(pub i64);
@@ -124,6 +137,16 @@ impl fmt::Display for EventKind {
     }
 }
 
+impl JsonSchema for EventKind {
+    fn schema_name() -> Cow<'static, str> {
+        "EventKind".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        str::json_schema(generator)
+    }
+}
+
 impl Serialize for EventKind {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -168,6 +191,16 @@ impl ActorType {
 impl fmt::Display for ActorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl JsonSchema for ActorType {
+    fn schema_name() -> Cow<'static, str> {
+        "ActorType".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        str::json_schema(generator)
     }
 }
 

@@ -1,15 +1,17 @@
 //! `tidings`: parses the command line, and opens the screen or runs a verb.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tidings::cli::{self, CliError, Context, Options};
 use tidings::clock::Clock;
-use tidings::config::Theme;
+use tidings::config::{Colours, Glyphs};
 use tidings::demo::{self, Demo, DemoOptions};
 use tidings::engine::live::{Handle, Live};
-use tidings::ui::{self, theme::ThemeName};
+use tidings::ui;
+use tidings::ui::picture::{PictureOptions, Subject};
+use tidings::ui::theme::{Depth, Theme};
 
 fn main() -> ExitCode {
     let cli = match cli::parse() {
@@ -34,15 +36,22 @@ fn monitor(options: &Options) -> Result<(), CliError> {
     }
     let context = Context::new(options)?;
     cli::log::to_files(&context)?;
-    let mut live = Live::start(context.live_options(true))?;
+    let screen = screen(&context, &context.clock, None)?;
+    let mut live = match context.attach_options() {
+        Some(options) => Live::attach(options)?,
+        None => Live::start(context.live_options(true))?,
+    };
     drop(live.feed());
-    let shown = show(live.handle(), screen(&context, &context.clock, None));
+    let shown = show(live.handle(), screen);
     live.stop();
     shown
 }
 
 /// The live monitor over a simulated team.
 fn demo(options: &Options, arguments: &cli::demo::Arguments) -> Result<(), CliError> {
+    if let Some(view) = &arguments.picture {
+        return picture(view, arguments);
+    }
     if !has_terminal() {
         return Err(CliError::Usage(
             "the demo needs a terminal; `tidings script` plays operations without one".into(),
@@ -52,7 +61,44 @@ fn demo(options: &Options, arguments: &cli::demo::Arguments) -> Result<(), CliEr
     let failed = |error: demo::DemoError| CliError::Failed(error.to_string());
     let demo = Demo::start(DemoOptions { seed: arguments.seed, speed: arguments.speed })
         .map_err(failed)?;
-    show(demo.handle(), screen(&context, &demo.clock(), Some("demo")))
+    show(demo.handle(), screen(&context, &demo.clock(), Some("demo"))?)
+}
+
+/// After how many lines of the story pictures are made: much is under way then.
+const MOMENT: usize = 31;
+
+/// A picture of a view at one moment of the demo.
+fn picture(view: &str, arguments: &cli::demo::Arguments) -> Result<(), CliError> {
+    let Some((_, subject)) = Subject::ALL.into_iter().find(|(name, _)| *name == view) else {
+        let known: Vec<&str> = Subject::ALL.into_iter().map(|(name, _)| name).collect();
+        return Err(CliError::Usage(format!(
+            "there is no view {view:?} to make a picture of; there are {}",
+            known.join(", ")
+        )));
+    };
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
+    let still = Demo::still(arguments.seed, MOMENT).map_err(|error| failed(&error))?;
+    let folder = still.folder().display().to_string();
+    let options = PictureOptions {
+        subject,
+        size: arguments.size,
+        now: still.now(),
+        // The demo's folder has another name each time.
+        instead: vec![(format!("{folder}/claude"), "~/.claude".into()), (folder, "~/demo".into())],
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().map_err(|error| failed(&error))?;
+    let svg = runtime
+        .block_on(ui::picture::picture(&still.handle(), &options))
+        .map_err(|error| failed(&error))?;
+    match &arguments.out {
+        Some(path) => std::fs::write(path, svg).map_err(|error| {
+            CliError::Failed(format!("could not write the picture {}: {error}", path.display()))
+        }),
+        None => std::io::stdout().write_all(svg.as_bytes()).map_err(|error| {
+            CliError::Failed(format!("could not write the picture to standard output: {error}"))
+        }),
+    }
 }
 
 fn has_terminal() -> bool {
@@ -74,20 +120,41 @@ fn show(handle: Handle, screen: ui::Options) -> Result<(), CliError> {
     }
 }
 
-fn screen(context: &Context, clock: &Arc<dyn Clock>, title: Option<&str>) -> ui::Options {
+fn screen(
+    context: &Context,
+    clock: &Arc<dyn Clock>,
+    title: Option<&str>,
+) -> Result<ui::Options, CliError> {
     let config = &context.config.ui;
-    ui::Options {
-        theme: match config.theme {
-            Theme::Dark => ThemeName::Dark,
-            Theme::Light => ThemeName::Light,
-            Theme::Mono => ThemeName::Mono,
-        },
+    let no_color = context.options.no_color
+        || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let variable = |name: &str| std::env::var(name).ok();
+    let depth = match config.colours {
+        Colours::Auto => {
+            Depth::of_terminal(variable("COLORTERM").as_deref(), variable("TERM").as_deref())
+        }
+        Colours::Sixteen => Depth::Sixteen,
+        Colours::Indexed => Depth::Indexed,
+        Colours::True => Depth::True,
+    };
+    let theme = if no_color {
+        Ok(Theme::mono())
+    } else {
+        Theme::load(&config.theme, context.themes_folder().as_deref(), depth)
+    };
+    Ok(ui::Options {
+        theme: theme.map_err(|error| CliError::Usage(error.to_string()))?,
         keys: config.keys.clone(),
-        no_color: context.options.no_color
-            || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
         clock: Arc::clone(clock),
         zone: jiff::tz::TimeZone::system(),
         title: title.map(str::to_owned),
         bell: config.bell,
-    }
+        desktop: config.desktop,
+        mouse: config.mouse,
+        ascii: match config.glyphs {
+            Glyphs::Auto => ui::ascii::is_asked_for(variable),
+            Glyphs::Unicode => false,
+            Glyphs::Ascii => true,
+        },
+    })
 }

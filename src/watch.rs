@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::clock::Millis;
@@ -9,7 +10,7 @@ use crate::event::Sequence;
 use crate::session_key::SessionKey;
 
 /// How a cursor came to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Provenance {
     /// A spawn edge, a `watch`, or a watcher named by a producer.
     #[serde(rename = "explicit")]
@@ -78,7 +79,7 @@ impl Cursor {
 }
 
 /// The state of a pair as its watermarks tell it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PairState {
     /// Nothing is owed.
@@ -90,7 +91,7 @@ pub enum PairState {
 }
 
 /// The state of a pair together with its reason (`ui.md`, "A watch is a consumer").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Condition {
     /// Material = last seen.
     #[serde(rename = "in step")]

@@ -1,6 +1,6 @@
 //! The options of every verb, made into what the verbs use: the state database, the config, the catalogs, the clock.
 
-use std::ops::{Deref, DerefMut};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,16 +8,24 @@ use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
 use tempfile::TempDir;
 
+use super::arguments::Harness;
 use super::{CliError, Options};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, Millis, SystemClock};
 use crate::config::Config;
-use crate::engine::commands::Address;
+use crate::engine::attached::{AttachOptions, Attached, READ_ONLY};
+use crate::engine::check::Readings;
+use crate::engine::commands::{self, Address};
+use crate::engine::explain::{Explanation, Question};
 use crate::engine::live::{LiveOptions, Schedule};
 use crate::engine::snapshot::{Role, Snapshot};
 use crate::engine::{Discipline, Engine, EngineError, lock};
+use crate::event::{Changes, Sequence};
+use crate::journal;
+use crate::journal::attached::usual_place;
 use crate::session_key::SessionKey;
 use crate::upstream::Provider;
 use crate::upstream::claude::{self, ClaudeProvider};
+use crate::upstream::codex::{self, CodexProvider};
 
 /// What the verbs use.
 #[derive(Debug)]
@@ -28,6 +36,8 @@ pub struct Context {
     pub config: Config,
     /// The state database. It may not exist yet.
     pub db: PathBuf,
+    /// Another system's state database, to be read in place of ours.
+    pub attach: Option<PathBuf>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
 }
@@ -38,8 +48,10 @@ impl Context {
     /// # Errors
     /// The config is wrong, or there is no home folder to look in.
     pub fn new(options: &Options) -> Result<Self, CliError> {
+        let config = config(options)?;
         Ok(Self {
-            config: config(options)?,
+            attach: attach(options, &config)?,
+            config,
             db: match &options.db {
                 Some(db) => db.clone(),
                 None => state_folder()?.join("state.sqlite"),
@@ -50,25 +62,47 @@ impl Context {
     }
 
     /// The engine over the state database, which is made when it is not there.
+    ///
+    /// # Errors
+    /// It can't be opened, or another system's is attached, to which nothing is written.
     pub(super) fn engine(&self) -> Result<Engine, CliError> {
+        self.refuse_attached()?;
         Ok(open(&self.db, self)?)
+    }
+
+    /// Refuses what would write while another system's state database is attached.
+    pub(super) fn refuse_attached(&self) -> Result<(), CliError> {
+        match &self.attach {
+            Some(_) => Err(EngineError::Refused(READ_ONLY.into()).into()),
+            None => Ok(()),
+        }
     }
 
     /// The engine, to read from. Nothing is made: a state database that is not there yet reads like a new one.
     pub(super) fn reader(&self) -> Result<Reader, CliError> {
+        if let Some(options) = self.attach_options() {
+            let attached = Attached::open(&options.path, options.clock, options.settings)?;
+            return Ok(Reader::Attached(Box::new(attached)));
+        }
         let is_missing = match self.db.metadata() {
             Ok(file) => file.is_file() && file.len() == 0,
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         };
         if !is_missing {
             let is_owned = lock::is_owned(&self.db);
-            return Ok(Reader { engine: self.engine()?, is_owned, _stand_in: None });
+            let engine = Box::new(self.engine()?);
+            return Ok(Reader::Own { engine, is_owned, _stand_in: None });
         }
         let folder = tempfile::Builder::new().prefix("tidings-").tempdir().map_err(|error| {
             CliError::Failed(format!("could not make a temporary folder: {error}"))
         })?;
-        let engine = open(&folder.path().join("state.sqlite"), self)?;
-        Ok(Reader { engine, is_owned: false, _stand_in: Some(folder) })
+        let engine = Box::new(open(&folder.path().join("state.sqlite"), self)?);
+        Ok(Reader::Own { engine, is_owned: false, _stand_in: Some(folder) })
+    }
+
+    /// The session that a key names, to read about.
+    pub(super) fn named(&self, key: &str) -> Result<Address, CliError> {
+        Ok(commands::address(key, self.options.agent.as_deref())?)
     }
 
     /// The session that a key names; `--agent` says whose a bare key is, and may not contradict one that says so itself.
@@ -92,35 +126,68 @@ impl Context {
         Ok(engine.known_address(key, self.options.agent.as_deref())?)
     }
 
-    /// The catalog of Claude Code's sessions on this machine.
-    pub(super) fn claude(&self) -> Result<ClaudeProvider, CliError> {
+    /// Where Claude Code and Codex keep their files, as far as that is known, by catalog.
+    pub(super) fn homes(&self) -> Vec<(&'static str, PathBuf)> {
         let home = std::env::var_os("HOME");
-        let configured = match &self.config.upstream.claude_config_dir {
-            Some(folder) => match (folder.strip_prefix("~"), &home) {
-                (Ok(rest), Some(home)) => Some(Path::new(home).join(rest)),
-                _ => Some(folder.clone()),
-            },
-            None => claude::config_dir(
-                std::env::var_os("CLAUDE_CONFIG_DIR").as_deref(),
-                home.as_deref(),
-            ),
-        };
-        let folder = configured.ok_or_else(|| {
-            CliError::Failed(
-                "no home folder is known, so Claude Code's files can't be found; set upstream.claude_config_dir".into(),
-            )
-        })?;
-        Ok(ClaudeProvider::new(folder, self.config.upstream.max_row_bytes))
+        let upstream = &self.config.upstream;
+        let set = |name: &str| std::env::var_os(name);
+        let claude = configured(upstream.claude_config_dir.as_deref(), home.as_deref())
+            .or_else(|| claude::config_dir(set("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref()));
+        let codex = configured(upstream.codex_home.as_deref(), home.as_deref())
+            .or_else(|| codex::codex_home(set("CODEX_HOME").as_deref(), home.as_deref()));
+        let named = |catalog, folder: Option<PathBuf>| folder.map(|folder| (catalog, folder));
+        [named(claude::CATALOG, claude), named(codex::CATALOG, codex)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
-    /// All catalogs that can be found on this machine.
-    pub(super) fn providers(&self) -> Vec<Arc<dyn Provider>> {
-        match self.claude() {
-            Ok(provider) => vec![Arc::new(provider)],
-            Err(error) => {
-                tracing::warn!(%error, "a catalog is left out");
-                Vec::new()
-            }
+    /// The catalogs of this machine, or the one of `only`.
+    pub(super) fn providers(&self, only: Option<Harness>) -> Vec<Arc<dyn Provider>> {
+        let limit = self.config.upstream.max_row_bytes;
+        let homes = self.homes();
+        if homes.is_empty() {
+            tracing::warn!(
+                "no home folder is known, so no foreign session can be found; set upstream.claude_config_dir or codex_home"
+            );
+        }
+        let cache = cache_folder();
+        let wanted = |catalog: &str| only.is_none_or(|harness| harness.catalog() == catalog);
+        homes
+            .into_iter()
+            .filter(|(catalog, _)| wanted(catalog))
+            .map(|(catalog, folder)| -> Arc<dyn Provider> {
+                if catalog == codex::CATALOG {
+                    let provider = CodexProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
+                } else {
+                    let provider = ClaudeProvider::new(folder, limit);
+                    match &cache {
+                        Some(cache) => Arc::new(provider.remembering_in(cache)),
+                        None => Arc::new(provider),
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// How another system's state database is looked at live, when one is attached.
+    pub fn attach_options(&self) -> Option<AttachOptions> {
+        Some(AttachOptions {
+            path: self.attach.clone()?,
+            clock: Arc::clone(&self.clock),
+            settings: self.config.settings(),
+        })
+    }
+
+    /// Where themes of one's own lie: the folder `themes` beside the config.
+    pub fn themes_folder(&self) -> Option<PathBuf> {
+        match &self.options.config {
+            Some(config) => config.parent().map(|folder| folder.join("themes")),
+            None => Some(folders().ok()?.config_dir().join("tidings").join("themes")),
         }
     }
 
@@ -130,42 +197,147 @@ impl Context {
             db: self.db.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.config.settings(),
-            providers: self.providers(),
+            providers: self.providers(None),
             wake_command: self.config.wake.command.clone(),
             screen,
             file_events: self.config.upstream.file_events,
             schedule: Schedule::default(),
+            alerts: self.config.alert_rules(),
         }
     }
 }
 
-/// An engine that is only read from.
+/// A folder from the config, in which `~/` means the home folder.
+fn configured(folder: Option<&Path>, home: Option<&OsStr>) -> Option<PathBuf> {
+    let folder = folder?;
+    match (folder.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => Some(Path::new(home).join(rest)),
+        _ => Some(folder.to_owned()),
+    }
+}
+
+/// A state database that is only read from: ours, or another system's.
 #[derive(Debug)]
-pub(super) struct Reader {
-    engine: Engine,
-    is_owned: bool,
-    /// Where the state lies that stands in for a missing one; it goes with the reader.
-    _stand_in: Option<TempDir>,
+pub(super) enum Reader {
+    Own {
+        engine: Box<Engine>,
+        is_owned: bool,
+        /// Where the state lies that stands in for a missing one; it goes with the reader.
+        _stand_in: Option<TempDir>,
+    },
+    Attached(Box<Attached>),
 }
 
 impl Reader {
     /// The picture that every surface renders.
     pub(super) fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        self.engine.snapshot(1, Role::Visitor, self.is_owned, &[])
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.snapshot(1, Role::Visitor, *is_owned, &[]),
+            Self::Attached(attached) => attached.snapshot(1, &[]),
+        }
+    }
+
+    /// What changed in a session after a version.
+    pub(super) fn changes(
+        &mut self,
+        session: &Address,
+        after: Sequence,
+        limit: usize,
+    ) -> Result<Changes, EngineError> {
+        match self {
+            Self::Own { engine, .. } => engine.changes(session, after, limit),
+            Self::Attached(attached) => attached.changes(session, after, limit),
+        }
+    }
+
+    /// The session that a key names, if anything knows it.
+    pub(super) fn known_address(
+        &self,
+        key: &str,
+        agent: Option<&str>,
+    ) -> Result<Address, EngineError> {
+        match self {
+            Self::Own { engine, .. } => engine.known_address(key, agent),
+            Self::Attached(attached) => attached.known_address(key, agent),
+        }
+    }
+
+    /// The state database.
+    pub(super) fn journal(&self) -> &journal::Reader {
+        match self {
+            Self::Own { engine, .. } => engine.journal(),
+            Self::Attached(attached) => attached.reader(),
+        }
+    }
+
+    /// Explains a pair.
+    pub(super) fn explain(&mut self, question: &Question) -> Result<Explanation, EngineError> {
+        match self {
+            Self::Own { engine, is_owned, .. } => engine.explain(question, *is_owned),
+            Self::Attached(attached) => attached.observer().explain(question),
+        }
+    }
+
+    /// What a picture does not hold: appends that failed since `since`, and how long the write lock takes.
+    pub(super) fn readings(&mut self, since: Millis) -> Result<Readings, CliError> {
+        Ok(match self {
+            Self::Attached(_) => Readings::default(),
+            Self::Own { engine, .. } => Readings {
+                append_failures: i64::try_from(engine.journal().append_failures_since(since)?).ok(),
+                lock_wait: Some(engine.journal_mut().lock_wait()?),
+            },
+        })
+    }
+
+    /// Whether it stands in for a state database that is not there yet.
+    pub(super) fn is_stand_in(&self) -> bool {
+        matches!(self, Self::Own { _stand_in: Some(_), .. })
+    }
+
+    /// The engine over our own state; `None` over another system's.
+    pub(super) fn engine(&self) -> Option<&Engine> {
+        match self {
+            Self::Own { engine, .. } => Some(engine),
+            Self::Attached(_) => None,
+        }
     }
 }
 
-impl Deref for Reader {
-    type Target = Engine;
-
-    fn deref(&self) -> &Engine {
-        &self.engine
+/// The state database to attach to: the option wins, then an own state database that was named, then the config. `auto` looks
+/// where the original keeps it.
+fn attach(options: &Options, config: &Config) -> Result<Option<PathBuf>, CliError> {
+    let wanted = match (&options.attach, &options.db) {
+        (Some(path), _) => path,
+        (None, Some(_)) => return Ok(None),
+        (None, None) => match &config.attach {
+            Some(path) => path,
+            None => return Ok(None),
+        },
+    };
+    if wanted.as_os_str() != "auto" {
+        return Ok(Some(below_home(wanted)));
     }
+    let variable = std::env::var_os("OPENCLAW_STATE_DIR");
+    let place = usual_place(variable.as_deref(), std::env::var_os("HOME").as_deref());
+    let place = place.ok_or_else(|| {
+        CliError::Failed(
+            "no home folder is known to look in; name the database with --attach PATH".into(),
+        )
+    })?;
+    if !place.exists() {
+        return Err(CliError::Failed(format!(
+            "there is no state database at {}; name it with --attach PATH, or set OPENCLAW_STATE_DIR",
+            place.display()
+        )));
+    }
+    Ok(Some(place))
 }
 
-impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut Engine {
-        &mut self.engine
+/// A path from the config or the command line; `~/` at its beginning means the home folder.
+fn below_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.to_owned(),
     }
 }
 
@@ -189,6 +361,11 @@ pub(super) fn state_folder() -> Result<PathBuf, CliError> {
         CliError::Failed("no folder for state is known; name a state database with --db".into())
     })?;
     Ok(state.join("tidings"))
+}
+
+/// Where what can be made anew lies: `$XDG_CACHE_HOME/tidings`. Without one nothing is kept.
+fn cache_folder() -> Option<PathBuf> {
+    Some(folders().ok()?.cache_dir().join("tidings"))
 }
 
 fn folders() -> Result<Xdg, CliError> {

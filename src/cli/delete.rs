@@ -1,6 +1,7 @@
 //! `delete`: a session goes, with everything about it but the number that its history reached.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{count, shown};
@@ -16,8 +17,8 @@ pub struct Arguments {
     key: String,
 }
 
-#[derive(Debug, Serialize)]
-struct Deleted {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Deleted {
     events: usize,
     cursors: usize,
     messages: usize,

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Options;
@@ -41,6 +42,12 @@ pub enum CliError {
     /// Recorded traces differ from what this program does; the differences are printed already.
     #[error("{0}")]
     Differs(String),
+    /// What was waited for did not come in time.
+    #[error("{0}")]
+    TimedOut(String),
+    /// What was found is bad, and printed already: the exit code says how bad.
+    #[error("what was found is bad")]
+    Judged(u8),
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -75,6 +82,8 @@ impl CliError {
                 EngineError::Usage(_) | EngineError::Upstream(UpstreamError::Ambiguous { .. }),
             )
             | Self::Script(ScriptError::NotAnOperation { .. }) => 2,
+            Self::TimedOut(_) => 4,
+            Self::Judged(code) => *code,
             Self::Interrupted => 130,
             Self::HungUp => 129,
             _ => 1,
@@ -92,19 +101,21 @@ impl CliError {
             Self::Failed(_) => "failed",
             Self::Output(_) | Self::Taken(_) => "output",
             Self::Differs(_) => "differs",
+            Self::TimedOut(_) => "timed-out",
+            Self::Judged(_) => "judged",
             Self::Interrupted | Self::HungUp => "interrupted",
         }
     }
 }
 
 /// The document of a failure.
-#[derive(Debug, Serialize)]
-struct Failure<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Failure<'a> {
     ok: bool,
     error: Reason<'a>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Reason<'a> {
     code: &'a str,
     message: &'a str,
@@ -117,7 +128,7 @@ pub fn finish(options: &Options, result: Result<(), CliError>) -> ExitCode {
         CliError::Output(source) if source.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
-        CliError::Interrupted | CliError::HungUp => {}
+        CliError::Interrupted | CliError::HungUp | CliError::Judged(_) => {}
         // The document that was printed says `"ok":false` already.
         CliError::Differs(message) => say(error.code(), message, false),
         _ => say(error.code(), &error.to_string(), options.json),

@@ -50,8 +50,8 @@ enum Action {
     Clear,
 }
 
-#[derive(serde::Serialize)]
-struct Unchanged {
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(super) struct Unchanged {
     changed: bool,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ use crate::session_key::SessionKey;
 use crate::visible;
 
 /// An event, as far as others may see it (`engine.md` 5.2).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventJson<'a> {
     sequence: Sequence,
@@ -48,7 +49,7 @@ impl<'a> From<&'a Event> for EventJson<'a> {
 }
 
 /// What became of an event that was to be recorded.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct RecordedJson<'a> {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +120,7 @@ fn recorded_text(appended: &Appended, note: Option<&str>) -> String {
 }
 
 /// `{"ok":true}` with what was done beside it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Done<T> {
     ok: bool,
     #[serde(flatten)]

@@ -16,19 +16,27 @@
 //! Nothing here knows the screen: `main` opens it when no verb is given.
 
 mod adopt;
+mod alerts;
 mod arguments;
+mod catalog;
+mod check;
 mod compacted;
 mod completions;
 pub mod context;
 mod delete;
 pub mod demo;
+mod doctor;
 pub mod error;
+mod explain;
 mod finish;
+mod follow;
+mod following;
 mod goal;
 mod human;
 mod json;
 pub mod log;
 mod man;
+mod metrics;
 mod notices;
 mod output;
 mod parse;
@@ -37,6 +45,7 @@ mod record;
 mod reset;
 mod run;
 mod scan;
+mod schema;
 mod script;
 mod send;
 mod sessions;
@@ -45,6 +54,7 @@ mod status;
 mod tick;
 mod turn;
 mod unwatch;
+mod wait;
 mod watch;
 mod watches;
 
@@ -88,6 +98,9 @@ pub struct Options {
     /// The state database [default: $XDG_STATE_HOME/tidings/state.sqlite]
     #[arg(long, global = true, value_name = "PATH", env = "TIDINGS_DB", hide_env_values = true)]
     pub db: Option<PathBuf>,
+    /// Read another system's state database in place of ours, strictly read-only; auto looks where OpenClaw keeps it
+    #[arg(long, global = true, value_name = "PATH|auto")]
+    pub attach: Option<PathBuf>,
     /// The config [default: $XDG_CONFIG_HOME/tidings/config.toml]
     #[arg(
         long,
@@ -128,6 +141,22 @@ pub enum Verb {
     Notices(notices::Arguments),
     /// What waits for each session's next turn, and its wake
     Queue(queue::Arguments),
+    /// Why a watcher was, or was not, told
+    Explain(explain::Arguments),
+    /// Print events as they come, one a line, until interrupted
+    Follow(follow::Arguments),
+    /// Block until something after a version matches, print it, exit
+    Wait(wait::Arguments),
+    /// One line and an exit code for monitoring
+    Check(Box<check::Arguments>),
+    /// The state as Prometheus text
+    Metrics(metrics::Arguments),
+    /// What is wrong with the state, the lock, the clock, the catalogs and the terminal, and how to mend it
+    Doctor(doctor::Arguments),
+    /// The configured alerts
+    Alerts(alerts::Arguments),
+    /// Print the JSON Schema of what a verb prints with --json
+    Schema(schema::Arguments),
     /// Append one event
     Record(Box<record::Arguments>),
     /// Record that a parent is about to launch a child
@@ -150,6 +179,8 @@ pub enum Verb {
     Reset(reset::Arguments),
     /// Delete a session: its events, its watches on both sides, its link, its messages
     Delete(delete::Arguments),
+    /// List the sessions of other programs on this machine that are not adopted
+    Catalog(catalog::Arguments),
     /// Adopt a session of another program that runs on this machine
     Adopt(adopt::Arguments),
     /// Look at all watched adopted sessions now
@@ -174,6 +205,7 @@ fn dispatch(options: &Options, verb: &Verb) -> Result<(), CliError> {
     match verb {
         Verb::Completions(arguments) => completions::run(arguments, output)?,
         Verb::Man(arguments) => man::run(arguments, output)?,
+        Verb::Schema(arguments) => schema::run(arguments, output)?,
         _ => {
             let context = Context::new(options)?;
             match verb {
@@ -194,6 +226,13 @@ fn with_context(verb: &Verb, context: &Context, output: &mut Output) -> Result<(
         Verb::Watches(arguments) => watches::run(arguments, context, output),
         Verb::Notices(arguments) => notices::run(arguments, context, output),
         Verb::Queue(_) => queue::run(context, output),
+        Verb::Explain(arguments) => explain::run(arguments, context, output),
+        Verb::Follow(arguments) => follow::run(arguments, context, output),
+        Verb::Wait(arguments) => wait::run(arguments, context, output),
+        Verb::Check(arguments) => check::run(arguments, context, output),
+        Verb::Metrics(_) => metrics::run(context, output),
+        Verb::Doctor(_) => doctor::run(context, output),
+        Verb::Alerts(arguments) => alerts::run(arguments, context, output),
         Verb::Record(arguments) => record::run(arguments, context, output),
         Verb::Spawn(arguments) => spawn::run(arguments, context, output),
         Verb::Finish(arguments) => finish::run(arguments, context, output),
@@ -205,10 +244,11 @@ fn with_context(verb: &Verb, context: &Context, output: &mut Output) -> Result<(
         Verb::Turn(arguments) => turn::run(arguments, context, output),
         Verb::Reset(arguments) => reset::run(arguments, context, output),
         Verb::Delete(arguments) => delete::run(arguments, context, output),
+        Verb::Catalog(arguments) => catalog::run(arguments, context, output),
         Verb::Adopt(arguments) => adopt::run(arguments, context, output),
         Verb::Tick(_) => tick::run(context, output),
         Verb::Scan(arguments) => scan::run(arguments, context, output),
         Verb::Script(arguments) => script::run(arguments, context, output),
-        Verb::Demo(_) | Verb::Completions(_) | Verb::Man(_) => Ok(()),
+        Verb::Demo(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Schema(_) => Ok(()),
     }
 }

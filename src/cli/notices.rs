@@ -1,6 +1,7 @@
 //! `notices`: what was announced and not yet acknowledged.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{Table, age, cell, span};
@@ -20,12 +21,12 @@ pub struct Arguments {
     key: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Notices<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Notices<'a> {
     notices: Vec<Notice<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Notice<'a> {
     watcher: &'a SessionKey,
@@ -67,6 +68,7 @@ fn wake_word(wake: &WakeState) -> &'static str {
         WakeState::Fired(_) => "fired",
         WakeState::Skipped(..) => "skipped",
         WakeState::Never => "never",
+        WakeState::Unknown => "unknown",
     }
 }
 
@@ -76,7 +78,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut engine = context.reader()?;
-    let only = arguments.key.as_deref().map(|key| context.address(&engine, key)).transpose()?;
+    let only = arguments.key.as_deref().map(|key| context.named(key)).transpose()?;
     let snapshot = engine.snapshot()?;
     let rows: Vec<_> = snapshot
         .notices
@@ -114,6 +116,7 @@ fn delivery(wake: &WakeState, now: Millis) -> String {
         WakeState::Coalescing(due) => format!("due {} ago", age(now, *due)),
         WakeState::Fired(at) => format!("woken {} ago, waits for its next turn", age(now, *at)),
         WakeState::Skipped(at, reason) => format!("skipped {} ago: {reason}", age(now, *at)),
+        WakeState::Unknown => "unknown; only the other system knows".into(),
         WakeState::Never => "never woken, waits for its next turn".into(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CliError, Options};
@@ -11,7 +12,7 @@ use crate::visible;
 const FORMAT_VERSION: u8 = 1;
 
 /// A JSON document or line: what it says, and behind that the version of its shape.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document<T> {
     #[serde(flatten)]

@@ -1,6 +1,7 @@
 //! `reset`: a session starts anew; the watches that it holds end, those on it stay.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{count, shown};
@@ -17,9 +18,9 @@ pub struct Arguments {
     key: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Reset {
+pub(super) struct Reset {
     cursors_removed: usize,
 }
 

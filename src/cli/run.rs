@@ -35,6 +35,7 @@ pub(super) fn run(
         .enable_all()
         .build()
         .map_err(|error| CliError::Failed(format!("could not start the runtime: {error}")))?;
+    context.refuse_attached()?;
     let mut live = Live::start(context.live_options(false))?;
     say_when_viewer(&live.handle().snapshots().borrow().role);
     let result = runtime.block_on(follow(&mut live, arguments.duration, output));

@@ -1,6 +1,7 @@
 //! `send`: delivers a message. It waits for the receiver's next turn, and nothing shows more than that one waits.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::shown;
@@ -26,9 +27,9 @@ pub struct Arguments {
     watch: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Sent<'a> {
+pub(super) struct Sent<'a> {
     delivered_to: &'a SessionKey,
     #[serde(skip_serializing_if = "Option::is_none")]
     watched: Option<bool>,

@@ -1,6 +1,7 @@
 //! `sessions`: one of the two read tools.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{Table, age, cell};
@@ -16,12 +17,12 @@ use crate::session_key::{AgentId, SessionKey};
 #[derive(Debug, Args)]
 pub struct Arguments {}
 
-#[derive(Debug, Serialize)]
-struct Sessions<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Sessions<'a> {
     sessions: Vec<SessionJson<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SessionJson<'a> {
     session_key: &'a SessionKey,
@@ -38,7 +39,7 @@ struct SessionJson<'a> {
     upstream: Option<Upstream<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Upstream<'a> {
     catalog_id: &'a str,

@@ -1,6 +1,7 @@
 //! `status`: the other read tool, the contract of `engine.md` 5.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{self, Table, age, cell, shown};
@@ -28,9 +29,9 @@ pub struct Arguments {
     changes_since: Option<Sequence>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Status<'a> {
+pub(super) struct Status<'a> {
     ok: bool,
     session_key: &'a SessionKey,
     state_version: Sequence,
@@ -38,7 +39,7 @@ struct Status<'a> {
     state_changes: Option<StateChanges<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StateChanges<'a> {
     events: Vec<EventJson<'a>>,
@@ -68,7 +69,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut engine = context.reader()?;
-    let session = context.known_address(&engine, &arguments.key)?;
+    let session = engine.known_address(&arguments.key, context.options.agent.as_deref())?;
     let changes = engine.changes(&session, arguments.changes_since.unwrap_or_default(), PAGE)?;
     let body = Status {
         ok: true,

@@ -1,8 +1,8 @@
 //! `tick`: one pass of the upstream monitor, here and now.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::human::{Table, cell};
 use super::output::Output;
@@ -13,15 +13,15 @@ use crate::engine::monitor::LinkOutcome;
 #[derive(Debug, Args)]
 pub struct Arguments {}
 
-#[derive(Debug, Serialize)]
-struct Ticked {
-    links: Vec<Value>,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Ticked<'a> {
+    links: &'a [LinkOutcome],
 }
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError> {
     let mut engine = context.engine()?;
-    let outcomes = engine.tick(&context.providers(), None)?;
-    let body = Ticked { links: outcomes.iter().map(LinkOutcome::to_json).collect() };
+    let outcomes = engine.tick(&context.providers(None), None)?;
+    let body = Ticked { links: &outcomes };
     output.show(&body, || text(&outcomes))
 }
 

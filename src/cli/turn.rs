@@ -2,6 +2,7 @@
 //! fail silently.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::count;
@@ -18,9 +19,9 @@ pub struct Arguments {
     key: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct TurnJson<'a> {
+pub(super) struct TurnJson<'a> {
     session_key: &'a SessionKey,
     lines: &'a [String],
     acknowledged: &'a [SessionKey],

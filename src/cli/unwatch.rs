@@ -1,6 +1,7 @@
 //! `unwatch`: ends a watch.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::shown;
@@ -20,8 +21,8 @@ pub struct Arguments {
     target: String,
 }
 
-#[derive(Debug, Serialize)]
-struct Removed {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Removed {
     removed: bool,
 }
 

@@ -1,6 +1,7 @@
 //! `watch`: an explicit watch without sending anything, or an ambient one.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::shown;
@@ -27,8 +28,8 @@ pub struct Arguments {
     ambient: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct WatchJson {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WatchJson {
     watcher: SessionKey,
     target: SessionKey,
     watched: bool,

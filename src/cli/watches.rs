@@ -1,6 +1,7 @@
 //! `watches`: who watches whom, and what is owed.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::human::{NOTHING, Table, age};
@@ -20,12 +21,12 @@ pub struct Arguments {
     key: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Watches<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Watches<'a> {
     watches: Vec<Watch<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Watch<'a> {
     watcher: &'a SessionKey,
@@ -68,7 +69,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut engine = context.reader()?;
-    let only = arguments.key.as_deref().map(|key| context.address(&engine, key)).transpose()?;
+    let only = arguments.key.as_deref().map(|key| context.named(key)).transpose()?;
     let snapshot = engine.snapshot()?;
     let rows: Vec<_> = snapshot
         .watches

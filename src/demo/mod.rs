@@ -8,6 +8,7 @@ mod line;
 mod stage;
 mod transcripts;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
@@ -78,16 +79,7 @@ impl Demo {
         let home = folder.path().join("claude");
         let providers: Vec<Arc<dyn Provider>> =
             vec![Arc::new(ClaudeProvider::new(home.clone(), MAX_ROW_BYTES))];
-        let mut live = Live::start(LiveOptions {
-            db: db.clone(),
-            clock: clock.clone(),
-            settings: Settings::default(),
-            providers: providers.clone(),
-            wake_command: vec!["true".into()],
-            screen: true,
-            file_events: false,
-            schedule: Schedule::default(),
-        })?;
+        let mut live = Live::start(live_options(&db, &clock, &providers))?;
         drop(live.feed());
         let mut stage = Stage::set(
             &db,
@@ -106,6 +98,24 @@ impl Demo {
         Ok(Self { live, clock, stop: Some(stop), stage: Some(thread), _folder: folder })
     }
 
+    /// Plays the story up to its line `lines` at once, without waiting, and stands still there: the same seed gives the same
+    /// state each time.
+    pub fn still(seed: u64, lines: usize) -> Result<Still, DemoError> {
+        let folder = tempfile::Builder::new().prefix("tidings-demo-").tempdir()?;
+        let clock = Arc::new(ManualClock::at(BEGIN));
+        let db = folder.path().join("state.sqlite");
+        let home = folder.path().join("claude");
+        let providers: Vec<Arc<dyn Provider>> =
+            vec![Arc::new(ClaudeProvider::new(home.clone(), MAX_ROW_BYTES))];
+        let cast = Cast::new(seed);
+        let mut stage = Stage::set(&db, &home, clock.clone(), providers.clone(), cast, 1.0)?;
+        stage.play_at_once(lines)?;
+        drop(stage);
+        let mut live = Live::start(live_options(&db, &clock, &providers))?;
+        drop(live.feed());
+        Ok(Still { live, clock, folder })
+    }
+
     /// How the screen talks to the demo's engine.
     pub fn handle(&self) -> Handle {
         self.live.handle()
@@ -114,6 +124,49 @@ impl Demo {
     /// The simulated clock.
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone()
+    }
+}
+
+fn live_options(
+    db: &Path,
+    clock: &Arc<ManualClock>,
+    providers: &[Arc<dyn Provider>],
+) -> LiveOptions {
+    LiveOptions {
+        db: db.to_owned(),
+        clock: clock.clone(),
+        settings: Settings::default(),
+        providers: providers.to_vec(),
+        wake_command: vec!["true".into()],
+        screen: true,
+        file_events: false,
+        schedule: Schedule::default(),
+        alerts: Vec::new(),
+    }
+}
+
+/// A moment of the story that stands still.
+#[derive(Debug)]
+pub struct Still {
+    live: Live,
+    clock: Arc<ManualClock>,
+    folder: TempDir,
+}
+
+impl Still {
+    /// How the screen talks to its engine.
+    pub fn handle(&self) -> Handle {
+        self.live.handle()
+    }
+
+    /// The simulated present, in milliseconds since the epoch.
+    pub fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// Where its files lie.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 }
 

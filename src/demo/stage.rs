@@ -83,6 +83,24 @@ impl Stage {
         }
     }
 
+    /// Plays the first `lines` lines, with the clock moved in place of waiting, and leaves two sessions that nobody has adopted.
+    pub(super) fn play_at_once(&mut self, lines: usize) -> Result<(), DemoError> {
+        for line in std::mem::take(&mut self.story).into_iter().take(lines) {
+            self.clock.advance(line.wait);
+            self.act(&line.action)?;
+        }
+        let now = self.clock.now();
+        for (thread, title) in [
+            ("4c1d7a52-0000-4000-8000-000000000001", "flaky-tests"),
+            ("4c1d7a52-0000-4000-8000-000000000002", "release-notes-draft"),
+        ] {
+            self.transcripts.begin(thread, title)?;
+            self.transcripts.prompt(thread, now)?;
+            self.transcripts.date(thread, now - 7 * MINUTE)?;
+        }
+        Ok(())
+    }
+
     /// Lets the simulated clock run for `span` at speed 1, a little more or less; true when it was stopped.
     fn wait(&mut self, span: Millis, stopped: &Receiver<()>) -> bool {
         let jitter = 90 + i64::try_from(self.cast.below(21)).unwrap_or(10);

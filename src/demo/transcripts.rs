@@ -1,8 +1,9 @@
 //! The demo's transcripts: real files, in the shape that Claude Code writes, with nothing in them that anybody wrote.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -54,6 +55,15 @@ impl Transcripts {
             "version": "2.1.332",
         });
         self.append(thread, &row)
+    }
+
+    /// Dates a transcript, so that what is shown of it does not depend on the real time.
+    pub(super) fn date(&self, thread: &str, at: Millis) -> io::Result<()> {
+        let since = Duration::from_millis(u64::try_from(at).unwrap_or(0));
+        File::options()
+            .append(true)
+            .open(self.path(thread))?
+            .set_modified(SystemTime::UNIX_EPOCH + since)
     }
 
     /// Puts a link where the transcript was: it is not followed, so it can't be read.

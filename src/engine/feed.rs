@@ -82,26 +82,10 @@ impl FeedItem {
                 vec![line]
             }
             Self::Tick(outcomes) => {
-                let links: Vec<_> = outcomes.iter().map(LinkOutcome::to_json).collect();
-                vec![json!({ "at": at, "event": "tick", "links": links })]
+                vec![json!({ "at": at, "event": "tick", "links": outcomes })]
             }
             Self::Error(message) => vec![json!({ "at": at, "event": "error", "message": message })],
         }
-    }
-}
-
-impl LinkOutcome {
-    /// The outcome as `tick --json` prints it.
-    pub fn to_json(&self) -> Value {
-        let mut line = json!({
-            "sessionKey": self.session,
-            "catalogId": self.catalog,
-            "threadId": self.thread,
-            "outcome": self.outcome,
-            "humanTurns": self.human_turns,
-        });
-        put(&mut line, "detail", self.detail.as_ref());
-        line
     }
 }
 

@@ -7,9 +7,14 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::AlertRule;
+use super::attached::{AttachOptions, Watching};
+use super::explain::{Explanation, Question};
 use super::feed::FeedItem;
+use super::past::Past;
 use super::runner::Runner;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, WakeRow};
+use super::storage::Storage;
 use super::{EngineError, Settings};
 use crate::clock::{Clock, MINUTE, Millis, SECOND};
 use crate::event::{Changes, Sequence};
@@ -40,6 +45,8 @@ pub struct LiveOptions {
     pub file_events: bool,
     /// When the monitor ticks.
     pub schedule: Schedule,
+    /// What to alert about.
+    pub alerts: Vec<AlertRule>,
 }
 
 /// When the monitor ticks, in milliseconds after its start (`upstream.md` 2.1).
@@ -83,17 +90,37 @@ impl Live {
     /// # Errors
     /// The state database can't be opened, or no thread can be had.
     pub fn start(options: LiveOptions) -> Result<Self, EngineError> {
-        let (requests, asked) = mpsc::channel(REQUESTS);
         let (feed_in, feed) = mpsc::channel(FEED);
+        let mut live =
+            Self::spawn(move |snapshots| Runner::open(options, snapshots, feed_in), Runner::run)?;
+        live.feed = Some(feed);
+        Ok(live)
+    }
+
+    /// Looks at another system's state database on a thread of its own, strictly read-only: requests that write are refused, and
+    /// there is no feed. The first snapshot is there when this returns.
+    ///
+    /// # Errors
+    /// The state database can't be read, or no thread can be had.
+    pub fn attach(options: AttachOptions) -> Result<Self, EngineError> {
+        Self::spawn(move |snapshots| Watching::open(options, snapshots), Watching::run)
+    }
+
+    /// Opens something on a thread of its own and runs it there.
+    fn spawn<T>(
+        open: impl FnOnce(watch::Sender<Arc<Snapshot>>) -> Result<T, EngineError> + Send + 'static,
+        run: impl FnOnce(T, mpsc::Receiver<Asked>, watch::Receiver<bool>) + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let (requests, asked) = mpsc::channel(REQUESTS);
         let (snapshots_in, snapshots) = watch::channel(Arc::new(Snapshot::default()));
         let (stop, stopped) = watch::channel(false);
         let (opened_in, opened) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("engine".into())
-            .spawn(move || match Runner::open(options, snapshots_in, feed_in) {
-                Ok(runner) => {
+            .spawn(move || match open(snapshots_in) {
+                Ok(running) => {
                     let _ = opened_in.send(Ok(()));
-                    runner.run(asked, stopped);
+                    run(running, asked, stopped);
                 }
                 Err(error) => {
                     let _ = opened_in.send(Err(error));
@@ -105,12 +132,8 @@ impl Live {
         opened.recv().map_err(|_| {
             EngineError::Refused("the engine ended while it started; the log says why".into())
         })??;
-        Ok(Self {
-            handle: Handle::new(requests, snapshots),
-            feed: Some(feed),
-            stop,
-            thread: Some(thread),
-        })
+        let handle = Handle::new(requests, snapshots);
+        Ok(Self { handle, feed: None, stop, thread: Some(thread) })
     }
 
     /// How to talk to it.
@@ -166,6 +189,35 @@ pub enum Request {
     Tick,
     /// The foreign sessions of this machine that are not adopted.
     Catalog,
+    /// Adopt the foreign session with this thread id or path; nobody watches it yet.
+    AdoptOnly {
+        /// The catalog.
+        catalog: String,
+        /// Thread id or path.
+        wanted: String,
+    },
+    /// Forget the foreign source of a session; the session stays.
+    Forget {
+        /// The session.
+        session: SessionKey,
+        /// Its owner.
+        agent: AgentId,
+    },
+    /// How long the files behind the links are now.
+    Sizes,
+    /// All wakes, those that wait and how the last ones ended.
+    Wakes,
+    /// How full the state database is.
+    Storage,
+    /// Why a watcher was, or was not, told.
+    Explain(Question),
+    /// The picture `steps` events before (negative) or after an event.
+    Past {
+        /// The event from which to count.
+        from: Sequence,
+        /// How many events further.
+        steps: i64,
+    },
     /// Adopt the foreign session with this thread id or path, and watch it as the operator.
     Adopt {
         /// The catalog.
@@ -182,8 +234,18 @@ pub enum Reply {
     Changes(Changes),
     /// To [`Request::Catalog`].
     Catalog(Listing),
-    /// To [`Request::Adopt`]: the session's key.
+    /// To [`Request::Adopt`] and [`Request::AdoptOnly`]: the session's key.
     Adopted(SessionKey),
+    /// To [`Request::Sizes`], in bytes, by session and owner; a file that can't be looked at is left out.
+    Sizes(Vec<(SessionKey, AgentId, u64)>),
+    /// To [`Request::Wakes`].
+    Wakes(Vec<WakeRow>),
+    /// To [`Request::Storage`].
+    Storage(Box<Storage>),
+    /// To [`Request::Explain`].
+    Explained(Box<Explanation>),
+    /// To [`Request::Past`]; `None` when the journal is empty.
+    Past(Option<Arc<Past>>),
     /// To the others: a sentence about what was done.
     Done(String),
 }

@@ -11,27 +11,47 @@
 //! | [`notices`], [`queue`] | the line that a watcher finds, and where it waits |
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
+//! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | `facts` | what a source tells beside human turns, as events |
 //! | `file_events` | which folders are listened to for which links |
+//! | [`attached`] | another system's state database, looked at live |
+//! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
+//! | [`explain`] | why a watcher was, or was not, told |
+//! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
+//! | [`alerts`], [`alerting`] | pairs that are bad for too long, and telling somebody |
+//! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
 pub mod adoption;
+pub mod alerting;
+pub mod alerts;
+pub mod attached;
+pub mod check;
 pub mod commands;
 pub mod condition;
+pub mod doctor;
 mod error;
+pub mod explain;
+mod facts;
 pub mod feed;
 mod file_events;
+pub mod findings;
 pub mod live;
 pub mod lock;
+pub mod metrics;
 pub mod monitor;
 pub mod notices;
+pub mod observer;
+pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
 mod runner;
 mod session_rows;
 pub mod snapshot;
+pub mod storage;
 pub mod sweep;
 pub mod wakes;
 mod waking;
@@ -94,6 +114,8 @@ pub struct Engine {
     /// What the ledger tells about pairs, up to the last picture.
     histories: PairHistories,
     append_failures: u64,
+    /// Whether failures of this process wait to be taken into the ledger.
+    failures_wait: bool,
 }
 
 impl Engine {
@@ -119,6 +141,7 @@ impl Engine {
             quiet: Vec::new(),
             histories: PairHistories::default(),
             append_failures: 0,
+            failures_wait: false,
         };
         engine.keep_in_step()?;
         engine.asked.clear();

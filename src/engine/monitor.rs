@@ -4,37 +4,47 @@
 //! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::facts::recorded;
 use super::probing::{InFlight, PROBE_LIMIT, probe_all};
 use super::{Engine, EngineError};
+use crate::clock::{DAY, Millis};
 use crate::event::{ActorType, EventKind, NewEvent};
 use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
-use crate::upstream::{ARCHIVED, Finding, Probe, Provider, Window};
+use crate::upstream::{ARCHIVED, Absence, Cause, Finding, GoesOn, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
 pub(super) const MAX_WINDOWS: usize = 1_024;
 
 /// What a tick found behind one link.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct LinkOutcome {
     /// The adopted session.
+    #[serde(rename = "sessionKey")]
     pub session: SessionKey,
     /// Which catalog was asked.
+    #[serde(rename = "catalogId")]
     pub catalog: String,
     /// The foreign session's own id.
+    #[serde(rename = "threadId")]
     pub thread: String,
     /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `archived`,
-    /// `unknown`.
+    /// `moved`, `continued elsewhere`, `unknown`.
     pub outcome: String,
     /// Human turns that were recorded.
     pub human_turns: u32,
     /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
@@ -81,7 +91,8 @@ impl Engine {
 
     fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
         let hashes = self.journal.own_texts(&link.session, OWN_TEXTS)?;
-        Ok(Probe { own_texts: OwnTexts::new(hashes.into_iter().map(TextHash).collect()), link })
+        let own_texts = OwnTexts::new(hashes.into_iter().map(TextHash).collect());
+        Ok(Probe { link, own_texts, cause: Cause::Tick })
     }
 
     /// Settles one answer. Returns the outcome, and the next probe when more lies behind what was read.
@@ -118,7 +129,12 @@ impl Engine {
                 self.journal.write_outcome(link, "unknown", Some(&reason), true, now)?;
                 told("unknown", Some(reason))
             }
-            Finding::Missing => self.settle_missing(link)?,
+            Finding::Missing => self.settle_missing(link, None)?,
+            Finding::Gone(absence) => self.settle_missing(link, Some(absence))?,
+            Finding::Elsewhere(detail) => {
+                self.journal.write_outcome(link, ELSEWHERE, Some(&detail), true, now)?;
+                told(ELSEWHERE, Some(detail))
+            }
             Finding::Read(window) => return self.settle_window(probe, &window),
         };
         Ok((settled, None))
@@ -131,6 +147,12 @@ impl Engine {
     ) -> Result<(LinkOutcome, Option<Probe>), EngineError> {
         let link = &probe.link;
         let now = self.now();
+        if let Some(thread) = self.taken_thread(link, window)? {
+            let detail =
+                format!("it goes on as {thread}, which is adopted as a session of its own");
+            self.journal.write_outcome(link, ELSEWHERE, Some(&detail), true, now)?;
+            return Ok((outcome(link, ELSEWHERE, 0, Some(detail)), None));
+        }
         if let Some(reason) = self.doubt(probe, window)? {
             return Ok((outcome(link, "unknown", 0, Some(reason.into())), None));
         }
@@ -138,15 +160,22 @@ impl Engine {
             Window { turns, .. } if !turns.is_empty() => "activity",
             Window { replaced: Some(word), .. } if word == ARCHIVED => ARCHIVED,
             Window { replaced: Some(_), .. } => "replaced",
+            Window { goes_on: Some(to), .. } => match **to {
+                GoesOn::Moved { .. } => "moved",
+                GoesOn::Elsewhere(_) => ELSEWHERE,
+            },
             Window { echoes: 1.., .. } => "echo",
             _ => "quiet",
         };
         let detail = detail_of(window);
         let records: Vec<_> = window.turns.iter().map(|turn| turn.id.map(|id| id.0)).collect();
+        let facts: Vec<_> = window.facts.iter().map(|fact| recorded(link, fact)).collect();
         let settlement = Settlement {
             link,
             marker: &window.next_marker,
+            moved_to: moved_to(window),
             turns: &records,
+            facts: &facts,
             outcome: (word, detail.clone()),
         };
         let newest = window.turns.iter().map(|turn| turn.at).max();
@@ -167,13 +196,15 @@ impl Engine {
                 ActorType::Human,
             )
         };
-        let settled = self
-            .journal
-            .settle_read(&settlement, event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+        let tried = Instant::now();
+        let settled = self.journal.settle_read(&settlement, event, now).inspect_err(|error| {
+            self.note_failure(&link.session, &EventKind::HumanDirectMessage, error, tried);
+        })?;
         match settled {
-            Settled::Moved(appended) => {
-                self.follow(&appended);
+            Settled::Moved(appended, facts) => {
+                for appended in std::iter::once(&appended).chain(&facts) {
+                    self.follow(appended);
+                }
                 let turns =
                     appended.event.as_ref().filter(|_| !appended.deduped).map_or(0, |event| {
                         event
@@ -203,6 +234,21 @@ impl Engine {
         }
     }
 
+    /// The thread that a link would follow to, when another session is linked to it: following would count its turns twice.
+    fn taken_thread<'a>(
+        &self,
+        link: &UpstreamLink,
+        window: &'a Window,
+    ) -> Result<Option<&'a str>, EngineError> {
+        let Some((to, _)) = moved_to(window).filter(|(to, _)| *to != link.thread) else {
+            return Ok(None);
+        };
+        let is_taken = self.journal.links()?.iter().any(|other| {
+            other.catalog == link.catalog && other.thread == to && other.session != link.session
+        });
+        Ok(is_taken.then_some(to))
+    }
+
     /// Why a window can't be settled, so that it has to be read again. A text that a turn put into the session during the scan
     /// may be among the rows that were taken for a person's.
     fn doubt(&self, probe: &Probe, window: &Window) -> Result<Option<&'static str>, EngineError> {
@@ -213,7 +259,11 @@ impl Engine {
         Ok((own_texts != probe.own_texts).then_some(OWN_TEXTS_CHANGED))
     }
 
-    fn settle_missing(&mut self, link: &UpstreamLink) -> Result<LinkOutcome, EngineError> {
+    fn settle_missing(
+        &mut self,
+        link: &UpstreamLink,
+        absence: Option<Absence>,
+    ) -> Result<LinkOutcome, EngineError> {
         let now = self.now();
         let event = NewEvent {
             summary: Some(format!("upstream missing via {}", link.catalog)),
@@ -231,15 +281,23 @@ impl Engine {
                 ActorType::System,
             )
         };
+        let reason = absence.map(|absence| how_it_went(absence, now));
+        let tried = Instant::now();
         let settled = self
             .journal
-            .settle_missing(link, &event, now)
-            .inspect_err(|_| self.append_failures += 1)?;
+            .settle_missing(link, &event, reason.as_deref(), now)
+            .inspect_err(|error| {
+                self.note_failure(&link.session, &EventKind::UpstreamMissing, error, tried);
+            })?;
         let Settled::Missing(streak, appended) = settled else {
             return Ok(outcome(link, "unknown", 0, Some(CHANGED.into())));
         };
         self.follow(&appended);
         let mut detail = format!("{streak}/{MISSING_THRESHOLD}");
+        if let Some(reason) = reason {
+            detail.push_str("; ");
+            detail.push_str(&reason);
+        }
         if streak == MISSING_THRESHOLD {
             detail.push_str("; the link is removed, adopt again when the source is back");
         }
@@ -298,10 +356,7 @@ impl Engine {
             tracing::warn!(%error, session = %probe.link.session, "an upstream outcome was not written");
             (outcome(&probe.link, "unknown", 0, Some(format!("not written, it is tried again: {error}"))), None)
         });
-        match outcomes
-            .iter_mut()
-            .find(|earlier| earlier.session == found.session && earlier.thread == found.thread)
-        {
+        match outcomes.iter_mut().find(|earlier| earlier.session == found.session) {
             Some(earlier) => {
                 earlier.human_turns += found.human_turns;
                 if found.outcome != "quiet" {
@@ -315,6 +370,8 @@ impl Engine {
     }
 }
 
+/// The outcome of a session that goes on somewhere else.
+const ELSEWHERE: &str = "continued elsewhere";
 const OWN_TEXTS_CHANGED: &str =
     "the session took a turn during the scan; the next tick reads it again";
 const CHANGED: &str = "the link changed during the scan; the next tick reads the new one";
@@ -335,9 +392,35 @@ fn outcome(
     }
 }
 
+/// The thread and the ref that a link follows to.
+fn moved_to(window: &Window) -> Option<(&str, &Value)> {
+    match window.goes_on.as_deref()? {
+        GoesOn::Moved { thread, reference } => Some((thread, reference)),
+        GoesOn::Elsewhere(_) => None,
+    }
+}
+
+/// What can be known of how a source went: whether its harness may have deleted it by its own rule, which goes by the time of
+/// the last write. Whether it did, or somebody else was faster, nobody wrote down.
+fn how_it_went(Absence { last_written, kept }: Absence, now: Millis) -> String {
+    let (silent, kept) = ((now - last_written).max(0), kept.max(0));
+    let (days, kept_days) = (silent / DAY, kept / DAY);
+    let rule = format!("its harness deletes what was not written for {kept_days} days");
+    if silent >= kept {
+        format!("it was not written for {days} days, and {rule}")
+    } else {
+        format!("it was written {days} days ago, and {rule}: somebody else removed or moved it")
+    }
+}
+
 /// What is worth saying about a window beside its turns.
 fn detail_of(window: &Window) -> Option<String> {
     let mut parts: Vec<String> = window.replaced.iter().cloned().collect();
+    match window.goes_on.as_deref() {
+        Some(GoesOn::Moved { .. }) => parts.push("it was moved, and is followed".into()),
+        Some(GoesOn::Elsewhere(detail)) => parts.push(detail.clone()),
+        None => {}
+    }
     if window.echoes > 0 {
         parts.push(format!("{} own texts passed over", window.echoes));
     }

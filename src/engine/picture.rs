@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::condition::{Facts, judge};
+use super::observer::Observer;
 use super::session_rows::session_rows;
 use super::snapshot::{
-    ACTIVITY_SLOT, ACTIVITY_SLOTS, EventRow, JournalRow, NoticeRow, Problem, Pulse, Role,
+    ACTIVITY_SLOT, ACTIVITY_SLOTS, EventRow, JournalRow, NoticeRow, Problem, Pulse, QueueRow, Role,
     SessionRow, Snapshot, WakeState, WatchRow,
 };
-use super::{Engine, EngineError, notices};
+use super::{EngineError, notices};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::journal::overview::{Head, LinkState, Overview};
@@ -18,51 +19,28 @@ use crate::upstream_link::UpstreamLink;
 use crate::watch::Cursor;
 
 /// The newest events that a snapshot holds.
-const EVENTS: usize = 500;
+pub(super) const EVENTS: usize = 500;
 
-impl Engine {
-    /// A picture of the present state. `role` is what this process is to the database; `owned` whether some process owns it.
-    pub fn snapshot(
-        &mut self,
-        revision: u64,
-        role: Role,
-        owned: bool,
-        problems: &[Problem],
-    ) -> Result<Snapshot, EngineError> {
-        let now = self.now();
+/// What only the process that makes a picture knows.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) revision: u64,
+    pub(super) role: Role,
+    /// Whether some process owns the database.
+    pub(super) owned: bool,
+    pub(super) append_failures: u64,
+    pub(super) queues: Vec<QueueRow>,
+    pub(super) problems: &'a [Problem],
+}
+
+impl Observer<'_> {
+    /// A picture of the present state.
+    pub(super) fn picture(&mut self, known: Known<'_>) -> Result<Snapshot, EngineError> {
+        let now = self.now;
         let activity_from = now - ACTIVITY_SLOT * i64::try_from(ACTIVITY_SLOTS).unwrap_or(0);
-        let overview = self.journal.overview(EVENTS, activity_from)?;
-        self.journal.catch_up(&mut self.histories)?;
-        let pulse = self.pulse(&overview, now);
-        let sessions = session_rows(&overview, now);
-        let watches = self.watches(&overview, &sessions, &pulse, now)?;
-        let notices = notice_rows(self.settings.language, &watches, owned);
-        Ok(Snapshot {
-            revision,
-            at: now,
-            role,
-            journal: JournalRow {
-                rows: overview.rows,
-                min: overview.min,
-                max: overview.max,
-                append_failures: self.append_failures,
-            },
-            sessions,
-            watches,
-            notices,
-            events: overview
-                .events
-                .into_iter()
-                .map(|(event, [notified, coalesced, suppressed])| EventRow {
-                    event,
-                    notified,
-                    coalesced,
-                    suppressed,
-                })
-                .collect(),
-            pulse,
-            problems: problems.to_vec(),
-        })
+        let overview = self.reader.overview(EVENTS, activity_from)?;
+        self.reader.catch_up(self.histories)?;
+        assemble(self, overview, known)
     }
 
     /// The monitor's pulse. It is overdue when nothing ticked for long although some watched session has a source.
@@ -79,7 +57,9 @@ impl Engine {
             took: last.map(|pulse| pulse.took),
             next_tick_at: last.and_then(|pulse| pulse.next_tick_at),
             links,
-            overdue: links > 0 && since.is_some_and(|since| now - since > limit),
+            overdue: !self.reader.is_foreign()
+                && links > 0
+                && since.is_some_and(|since| now - since > limit),
         }
     }
 
@@ -125,7 +105,11 @@ impl Engine {
                 condition,
                 because,
                 pending_since,
-                wake: wake_state(cursor, wakes.get(&cursor.watcher).copied(), pending_since),
+                wake: if self.reader.is_foreign() && cursor.is_pending() && !cursor.is_quiet() {
+                    WakeState::Unknown
+                } else {
+                    wake_state(cursor, wakes.get(&cursor.watcher).copied(), pending_since)
+                },
                 expires_at: cursor.updated_at + crate::journal::retention::RETENTION,
                 cursor: cursor.clone(),
             });
@@ -141,8 +125,49 @@ impl Engine {
         if !cursor.is_pending() || own.is_none_or(|head| head.last <= cursor.notified) {
             return Ok(0);
         }
-        Ok(self.journal.human_turns_after(&cursor.watcher, cursor.notified)?)
+        Ok(self.reader.human_turns_after(&cursor.watcher, cursor.notified, self.until)?)
     }
+}
+
+/// Joins what was read with what only the process knows.
+pub(super) fn assemble(
+    observer: &mut Observer<'_>,
+    overview: Overview,
+    known: Known<'_>,
+) -> Result<Snapshot, EngineError> {
+    let now = observer.now;
+    let pulse = observer.pulse(&overview, now);
+    let sessions = session_rows(&overview, observer.reader.is_foreign(), now);
+    let watches = observer.watches(&overview, &sessions, &pulse, now)?;
+    let notices = notice_rows(observer.settings.language, &watches, known.owned);
+    Ok(Snapshot {
+        revision: known.revision,
+        at: now,
+        role: known.role,
+        source: observer.source(),
+        journal: JournalRow {
+            rows: overview.rows,
+            min: overview.min,
+            max: overview.max,
+            append_failures: known.append_failures,
+        },
+        sessions,
+        watches,
+        notices,
+        queues: known.queues,
+        events: overview
+            .events
+            .into_iter()
+            .map(|(event, [notified, coalesced, suppressed])| EventRow {
+                event,
+                notified,
+                coalesced,
+                suppressed,
+            })
+            .collect(),
+        pulse,
+        problems: known.problems.to_vec(),
+    })
 }
 
 /// The heads by key: a cursor knows no agent, so of several heads of one key the one that its key names counts, else the

@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
     use crate::upstream::echo::OwnTexts;
-    use crate::upstream::{Baseline, Listing, UpstreamError};
+    use crate::upstream::{Baseline, Cause, Listing, UpstreamError};
     use crate::upstream_link::UpstreamLink;
 
     /// Answers at once, hangs until told, or panics, as the thread id says.
@@ -210,7 +210,7 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         };
-        Probe { link, own_texts: OwnTexts::default() }
+        Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick }
     }
 
     #[test]

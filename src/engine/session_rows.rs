@@ -32,7 +32,8 @@ impl Rows {
 }
 
 /// The session rows of a picture taken at `now`, by key and agent.
-pub(super) fn session_rows(overview: &Overview, now: Millis) -> Vec<SessionRow> {
+/// `is_foreign` says that another system's monitor looks at the sources.
+pub(super) fn session_rows(overview: &Overview, is_foreign: bool, now: Millis) -> Vec<SessionRow> {
     let mut rows = Rows(BTreeMap::new());
     for session in &overview.registered {
         let row = rows.of(&session.key, &session.agent);
@@ -49,7 +50,8 @@ pub(super) fn session_rows(overview: &Overview, now: Millis) -> Vec<SessionRow> 
         row.last_event = overview.last_events.get(&(head.key.clone(), head.agent.clone())).cloned();
     }
     for (link, state) in &overview.links {
-        rows.of(&link.session, &link.agent).upstream = Some(link_row(link, state.as_ref()));
+        rows.of(&link.session, &link.agent).upstream =
+            Some(link_row(link, state.as_ref(), is_foreign));
     }
     for (key, agent, at) in &overview.activity {
         if let Some(slot) = slot(now, *at) {
@@ -101,7 +103,7 @@ fn slot(now: Millis, at: Millis) -> Option<usize> {
     (ACTIVITY_SLOTS - 1).checked_sub(back)
 }
 
-fn link_row(link: &UpstreamLink, state: Option<&LinkState>) -> LinkRow {
+fn link_row(link: &UpstreamLink, state: Option<&LinkState>, is_foreign: bool) -> LinkRow {
     let marker = link.marker_json().unwrap_or_default();
     let reference = link.reference_json().unwrap_or_default();
     LinkRow {
@@ -110,11 +112,18 @@ fn link_row(link: &UpstreamLink, state: Option<&LinkState>) -> LinkRow {
         thread: link.thread.clone(),
         kind: link.kind.clone(),
         // Where a source may move, the ref names only what it is, and the marker says where it lies.
-        path: reference["filePath"].as_str().or(marker["path"].as_str()).map(str::to_owned),
+        path: reference["filePath"]
+            .as_str()
+            .or_else(|| reference["path"].as_str())
+            .or_else(|| marker["path"].as_str())
+            .map(str::to_owned),
         offset: marker["offset"].as_u64().or_else(|| marker["size"].as_u64()),
         outcome: state.map_or_else(|| "unknown".to_owned(), |state| state.outcome.clone()),
-        detail: state
-            .map_or_else(|| Some("not scanned yet".to_owned()), |state| state.detail.clone()),
+        detail: match state {
+            Some(state) => state.detail.clone(),
+            None if is_foreign => Some("only the system that owns this database knows".into()),
+            None => Some("not scanned yet".into()),
+        },
         outcome_at: state.map(|state| state.outcome_at),
         missing_streak: state.map_or(0, |state| state.missing_streak),
         scanned_at: link.scanned_at,

@@ -1,5 +1,7 @@
 //! The snapshot: one immutable picture of everything a surface may show. The screen and the read verbs render it.
 
+use std::path::PathBuf;
+
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
@@ -14,6 +16,8 @@ pub struct Snapshot {
     pub at: Millis,
     /// What this process is to the database.
     pub role: Role,
+    /// Whose database it is.
+    pub source: Source,
     /// The journal as a whole.
     pub journal: JournalRow,
     /// All sessions, by key and agent.
@@ -22,6 +26,8 @@ pub struct Snapshot {
     pub watches: Vec<WatchRow>,
     /// Pending notices: the watches of `watches` that owe one, oldest first.
     pub notices: Vec<NoticeRow>,
+    /// The queues of pending lines that this process holds, by session. Empty where only another process knows.
+    pub queues: Vec<QueueRow>,
     /// The newest events, oldest first.
     pub events: Vec<EventRow>,
     /// The upstream monitor's pulse.
@@ -42,6 +48,20 @@ pub enum Role {
     Viewer {
         /// That process's id, when it is known.
         owner: Option<u32>,
+    },
+}
+
+/// Whose state database a picture is of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Ours.
+    #[default]
+    Own,
+    /// Another system's, read from the outside: its queue, its wakes and its monitor are unknown, and notices are what its
+    /// cursors imply.
+    Attached {
+        /// The file.
+        path: PathBuf,
     },
 }
 
@@ -179,6 +199,8 @@ pub enum WakeState {
     Skipped(Millis, String),
     /// This watcher is never woken: a sub-agent or an ambient watch.
     Never,
+    /// Only the system that owns the database knows.
+    Unknown,
 }
 
 /// One pending notice.
@@ -188,8 +210,38 @@ pub struct NoticeRow {
     pub watch: usize,
     /// The line that waits.
     pub text: String,
-    /// Whether the line is known to be queued; `None` when no owner runs.
+    /// Whether the line is known to be queued; `None` when no owner runs, or only another system knows.
     pub queued: Option<bool>,
+}
+
+/// The queue of one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueRow {
+    /// The session.
+    pub session: SessionKey,
+    /// Notices that wait. They never make room for others.
+    pub notices: usize,
+    /// Other lines that wait, at most [`CAPACITY`](super::queue::CAPACITY).
+    pub others: usize,
+    /// Lines that were pushed out since the process started.
+    pub evicted: u64,
+}
+
+/// The wake of one watcher: one that waits, or how the last one ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WakeRow {
+    /// Who is to be woken.
+    pub watcher: SessionKey,
+    /// Why: the target of the latest request.
+    pub reason: String,
+    /// When it goes out, while it waits.
+    pub due_at: Option<Millis>,
+    /// When the last one ended.
+    pub ended_at: Option<Millis>,
+    /// How: `fired` or `skipped`.
+    pub outcome: Option<String>,
+    /// Why it was skipped.
+    pub outcome_reason: Option<String>,
 }
 
 /// One event and what became of it.

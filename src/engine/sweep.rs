@@ -29,6 +29,9 @@ impl Engine {
         for cursor in &swept {
             self.deliver_cursor(cursor);
         }
+        if let Err(error) = self.journal.absorb_failures() {
+            tracing::warn!(%error, "append failures were not taken into the ledger; the next sweep tries again");
+        }
         let pruned = self.prune_now()?;
         self.follow_moved(&swept);
         if pruned.cursors > 0 {

@@ -100,6 +100,7 @@ pub(super) fn append_in(
     }
     let occurred_at = event.occurred_at.map_or(now, |at| at.clamp(now - DAY, now));
     let Some(sequence) = insert(transaction, event, occurred_at)? else {
+        write_collapsed(transaction, event, now)?;
         return Ok(Appended {
             event: owner_of(transaction, event.dedupe.as_deref())?,
             deduped: true,
@@ -148,6 +149,21 @@ fn insert(
         })
         .tried("record an event")?;
     Ok((inserted > 0).then(|| Sequence(transaction.last_insert_rowid())))
+}
+
+/// Writes that the event collapsed into an earlier one, under the number that it consumed.
+fn write_collapsed(
+    transaction: &Transaction<'_>,
+    event: &NewEvent,
+    now: Millis,
+) -> Result<(), JournalError> {
+    let consumed = transaction
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'session_state_events'")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map(Sequence)
+        .tried("read the number that an event consumed")?;
+    let entry = Entry::target(Step::Collapsed, &event.session).at_event(consumed);
+    ledger::write(transaction, &entry.note(event.dedupe.clone().unwrap_or_default()), now)
 }
 
 /// JSON truth: what the original stores of a payload.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::error::{JournalError, Tried};
-use super::{Journal, rows};
+use super::{Reader, rows};
 use crate::event::{Changes, Event, EventKind, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 
@@ -25,7 +25,7 @@ pub(super) fn head(
         .tried("read a state version")
 }
 
-impl Journal {
+impl Reader {
     /// The state version of a session, 0 when it never had an event.
     pub fn version(&self, session: &SessionKey, agent: &AgentId) -> Result<Sequence, JournalError> {
         head(&self.connection, session, agent)
@@ -86,6 +86,80 @@ impl Journal {
             .take(limit)
             .collect::<rusqlite::Result<_>>();
         found.tried("read events")
+    }
+}
+
+impl Reader {
+    /// An event by its number, of whatever session.
+    pub fn event(&self, sequence: Sequence) -> Result<Option<Event>, JournalError> {
+        self.one_event("sequence = ?1", sequence.0)
+    }
+
+    /// The event that owns a dedupe key.
+    pub fn event_of_dedupe_key(&self, key: &str) -> Result<Option<Event>, JournalError> {
+        self.one_event("dedupe_key = ?1", key)
+    }
+
+    fn one_event(
+        &self,
+        condition: &str,
+        value: impl rusqlite::ToSql,
+    ) -> Result<Option<Event>, JournalError> {
+        let sql = format!("SELECT {} FROM session_state_events WHERE {condition}", rows::EVENT);
+        self.connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_map([value], rows::event)?.next().transpose())
+            .tried("read an event")
+    }
+
+    /// The newest events under a key, whatever their agent, oldest first.
+    pub fn newest_events_of(
+        &self,
+        session: &SessionKey,
+        limit: usize,
+    ) -> Result<Vec<Event>, JournalError> {
+        let sql = format!(
+            "SELECT {} FROM session_state_events WHERE session_key = ?1 ORDER BY sequence DESC LIMIT ?2",
+            rows::EVENT
+        );
+        let mut statement =
+            self.connection.prepare_cached(&sql).tried("read the events of a session")?;
+        let mut found: Vec<_> = statement
+            .query_map(
+                params![session.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)],
+                rows::event,
+            )
+            .and_then(Iterator::collect)
+            .tried("read the events of a session")?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The state version under a key, and up to where its history is lost to pruning or deletion, over all its agents.
+    pub fn marks_of_key(&self, session: &SessionKey) -> Result<(Sequence, Sequence), JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT (SELECT coalesce(max(last_sequence), 0) FROM session_state_heads WHERE session_key = ?1), \
+                 max((SELECT coalesce(max(pruned_max_sequence), 0) FROM session_state_heads WHERE session_key = ?1), \
+                 (SELECT coalesce(max(last_sequence), 0) FROM tidings_tombstones WHERE session_key = ?1))",
+            )
+            .and_then(|mut statement| {
+                statement.query_row([session.as_str()], |row| {
+                    Ok((rows::sequence(row, 0)?, rows::sequence(row, 1)?))
+                })
+            })
+            .tried("read the watermarks of a session")
+    }
+
+    /// The newest number that was ever given, whether its event is retained or not.
+    pub fn newest_number(&self) -> Result<Sequence, JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT max((SELECT coalesce(max(sequence), 0) FROM session_state_events), \
+                 (SELECT coalesce(max(seq), 0) FROM main.sqlite_sequence WHERE name = 'session_state_events'))",
+            )
+            .and_then(|mut statement| statement.query_row([], |row| rows::sequence(row, 0)))
+            .tried("read the newest number")
     }
 }
 

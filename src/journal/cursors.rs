@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry, Step};
-use super::{Journal, rows};
+use super::{Journal, Reader, rows};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::session_key::{AgentId, SessionKey};
@@ -88,7 +88,7 @@ fn cursors_where(
     found.tried("read cursors")
 }
 
-impl Journal {
+impl Reader {
     /// Whether some cursor targets the session.
     pub fn is_watched(&self, target: &SessionKey) -> Result<bool, JournalError> {
         is_watched(&self.connection, target)
@@ -108,6 +108,19 @@ impl Journal {
         cursor_of(&self.connection, watcher, target)
     }
 
+    /// The cursors that `watcher` holds, and those on `target`.
+    pub fn cursors_around(
+        &self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+    ) -> Result<Vec<Cursor>, JournalError> {
+        cursors_where(
+            &self.connection,
+            "(watcher_session_key = ?1 OR target_session_key = ?2)",
+            [watcher.as_str(), target.as_str()],
+        )
+    }
+
     /// All cursors with an open notice, in the order in which they were made.
     pub fn pending_cursors(&self) -> Result<Vec<Cursor>, JournalError> {
         cursors_where(&self.connection, "material_sequence > last_seen_sequence", [])
@@ -124,7 +137,9 @@ impl Journal {
         targets.sort();
         Ok(targets)
     }
+}
 
+impl Journal {
     /// Registers a watch. A new cursor starts at the head of (target, agent), so that nothing old is announced; an existing one
     /// keeps its position, and only an ambient one that is now asked for explicitly changes its provenance.
     pub fn register(
@@ -147,7 +162,9 @@ impl Journal {
                     && provenance == Provenance::Explicit =>
             {
                 promote(&transaction, watcher, target)?;
-                ledger::write(&transaction, &Entry::pair(Step::Promoted, watcher, target), now)?;
+                let entry = Entry::pair(Step::Promoted, watcher, target);
+                let entry = entry.marks(cursor.seen, cursor.notified, cursor.material);
+                ledger::write(&transaction, &entry, now)?;
                 Registration::Promoted
             }
             Some(_) => Registration::Unchanged,
@@ -191,6 +208,25 @@ impl Journal {
         Ok(acknowledged)
     }
 
+    /// A turn of `watcher` took its lines about `targets`: acknowledges them, each once.
+    pub fn drain(
+        &mut self,
+        watcher: &SessionKey,
+        targets: &[SessionKey],
+        now: Millis,
+    ) -> Result<Vec<Acknowledged>, JournalError> {
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = self.write()?;
+        for target in targets {
+            ledger::write(&transaction, &Entry::pair(Step::Drained, watcher, target), now)?;
+        }
+        let acknowledged = acknowledge_in(&transaction, watcher, targets, now)?;
+        transaction.commit().tried("acknowledge notices")?;
+        Ok(acknowledged)
+    }
+
     /// Acknowledges a pair until last seen reaches `shown`: what was just read opens nothing (`decisions.md` 19).
     pub fn acknowledge_up_to(
         &mut self,
@@ -206,6 +242,10 @@ impl Journal {
             && cursor.seen < shown
         {
             last = acknowledge_in(&transaction, watcher, std::slice::from_ref(target), now)?.pop();
+        }
+        if last.is_some() {
+            let entry = Entry::pair(Step::Reconciled, watcher, target).at_event(shown);
+            ledger::write(&transaction, &entry.note("read on the screen"), now)?;
         }
         transaction.commit().tried("acknowledge notices")?;
         Ok(last)

@@ -59,6 +59,14 @@ pub enum JournalError {
         /// The newest version known.
         known: i64,
     },
+    /// Another system's database can't be read.
+    #[error("could not attach to {}: {reason}", path.display())]
+    Attach {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// A value can't be stored.
     #[error("{0}")]
     Refused(String),

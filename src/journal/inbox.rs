@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::cursors::{Acknowledged, acknowledge_in};
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry, Step};
-use super::upstream_links::{OwnTextHash, add_own_texts_in};
+use super::own_texts::{OwnTextHash, add_own_texts_in};
 use super::{Journal, rows};
 use crate::clock::Millis;
 use crate::session_key::{AgentId, SessionKey};
@@ -100,8 +100,16 @@ impl Journal {
             .execute("DELETE FROM tidings_inbox WHERE receiver_key = ?1", [session.as_str()])
             .tried("take the messages of a session")?;
         let targets: Vec<_> = taken.notices.iter().map(|cursor| cursor.target.clone()).collect();
+        let turn: Option<i64> = transaction
+            .query_row(
+                "SELECT max(turns) + 1 FROM tidings_sessions WHERE session_key = ?1",
+                [session.as_str()],
+                |row| row.get(0),
+            )
+            .tried("number a turn")?;
         for target in &targets {
-            ledger::write(&transaction, &Entry::pair(Step::Drained, session, target), now)?;
+            let entry = Entry::pair(Step::Drained, session, target);
+            ledger::write(&transaction, &entry.note(format!("turn {}", turn.unwrap_or(1))), now)?;
         }
         taken.acknowledged = acknowledge_in(&transaction, session, &targets, now)?;
         let hashes = own(&taken);

@@ -4,14 +4,21 @@
 //! which would make a burst cost a row a watcher: its row in the deliveries says for how many notices it did, and which
 //! those are follows from the entries around it.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
 use super::rows;
+use super::{Journal, Reader};
 use crate::clock::Millis;
-use crate::event::Sequence;
+use crate::event::{Changes, Sequence};
 use crate::session_key::SessionKey;
+
+/// The note of an answer whose beginning is lost.
+pub const HISTORY_GAP: &str = "history gap";
+/// The note of an answer that goes on after its last event.
+pub const TRUNCATED: &str = "truncated";
+/// The note of a line that was taken while its notice stayed open.
+pub const NOT_ACKNOWLEDGED: &str = "taken without acknowledging";
 
 /// A step in the life of a watch or a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,10 +57,16 @@ pub enum Step {
     Deleted,
     /// The watch ended: somebody asked for it.
     Unwatched,
+    /// The watcher asked what changed since a version.
+    Reconciled,
+    /// An event was not recorded, because an earlier one owns its dedupe key.
+    Collapsed,
+    /// An event could not be recorded.
+    AppendFailed,
 }
 
 impl Step {
-    const ALL: [(Self, &'static str); 17] = [
+    const ALL: [(Self, &'static str); 20] = [
         (Self::Registered, "registered"),
         (Self::Seeded, "seeded"),
         (Self::Promoted, "promoted"),
@@ -71,6 +84,9 @@ impl Step {
         (Self::Reset, "reset"),
         (Self::Deleted, "deleted"),
         (Self::Unwatched, "unwatched"),
+        (Self::Reconciled, "reconciled"),
+        (Self::Collapsed, "collapsed"),
+        (Self::AppendFailed, "append-failed"),
     ];
 
     /// The word for it, as stored and printed.
@@ -113,7 +129,7 @@ pub struct Written {
 
 impl Entry {
     /// An entry about a pair.
-    pub(super) fn pair(step: Step, watcher: &SessionKey, target: &SessionKey) -> Self {
+    pub fn pair(step: Step, watcher: &SessionKey, target: &SessionKey) -> Self {
         Self {
             step,
             watcher: Some(watcher.clone()),
@@ -130,6 +146,18 @@ impl Entry {
             step,
             watcher: Some(watcher.clone()),
             target: None,
+            sequence: None,
+            marks: None,
+            note: None,
+        }
+    }
+
+    /// An entry about a target and whatever watches it.
+    pub(super) fn target(step: Step, target: &SessionKey) -> Self {
+        Self {
+            step,
+            watcher: None,
+            target: Some(target.clone()),
             sequence: None,
             marks: None,
             note: None,
@@ -238,19 +266,7 @@ pub(super) fn write_delivery(
         .tried("write what became of an event")
 }
 
-impl Journal {
-    /// Writes entries that no other write of the journal goes with.
-    pub fn write_ledger(&mut self, entries: &[Entry], now: Millis) -> Result<(), JournalError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let transaction = self.write()?;
-        for entry in entries {
-            write(&transaction, entry, now)?;
-        }
-        transaction.commit().tried("write to the ledger")
-    }
-
+impl Reader {
     /// Entries after the one numbered `after`, oldest first, at most `limit`.
     pub fn ledger_after(&self, after: i64, limit: usize) -> Result<Vec<Written>, JournalError> {
         let mut statement = self
@@ -267,11 +283,128 @@ impl Journal {
         Ok(found.into_iter().flatten().collect())
     }
 
+    /// The newest entries about a pair, its watcher's wakes among them, oldest first, at most `limit`.
+    pub fn ledger_of_pair(
+        &self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+        limit: usize,
+    ) -> Result<Vec<Written>, JournalError> {
+        self.newest_entries(
+            "(target_key = ?1 AND watcher_key = ?2) OR (target_key IS NULL AND watcher_key = ?2)",
+            &[target, watcher],
+            limit,
+        )
+    }
+
+    /// The newest entries about a session as a target, whoever watches it, that concern no watcher: events that were not recorded.
+    pub fn ledger_of_target(
+        &self,
+        target: &SessionKey,
+        limit: usize,
+    ) -> Result<Vec<Written>, JournalError> {
+        self.newest_entries("target_key = ?1 AND watcher_key IS NULL", &[target], limit)
+    }
+
+    /// The entry of an event that was not recorded because it collapsed into an earlier one, by the number that it consumed.
+    pub fn collapsed_at(&self, sequence: Sequence) -> Result<Option<Written>, JournalError> {
+        self.connection
+            .query_row(
+                "SELECT id, at, step, watcher_key, target_key, sequence, last_seen, notified, material, note FROM tidings_ledger \
+                 WHERE step = 'collapsed' AND sequence = ?1",
+                [sequence.0],
+                written,
+            )
+            .optional()
+            .map(Option::flatten)
+            .tried("read the ledger")
+    }
+
+    fn newest_entries(
+        &self,
+        condition: &str,
+        keys: &[&SessionKey],
+        limit: usize,
+    ) -> Result<Vec<Written>, JournalError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT id, at, step, watcher_key, target_key, sequence, last_seen, notified, material, note FROM tidings_ledger \
+             WHERE {condition} ORDER BY id DESC LIMIT {limit}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql).tried("read the ledger")?;
+        let keys = rusqlite::params_from_iter(keys.iter().map(|key| key.as_str()));
+        let mut found: Vec<_> = statement
+            .query_map(keys, written)
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>)
+            .tried("read the ledger")?
+            .into_iter()
+            .flatten()
+            .collect();
+        found.reverse();
+        Ok(found)
+    }
+
+    /// How many entries of a step were written since `since`.
+    pub fn count_steps(&self, step: Step, since: Millis) -> Result<u64, JournalError> {
+        self.connection
+            .query_row(
+                "SELECT count(*) FROM tidings_ledger WHERE step = ?1 AND at >= ?2",
+                params![step.as_str(), since],
+                |row| row.get(0),
+            )
+            .tried("count the entries of the ledger")
+    }
+
+    /// How many entries of each step the ledger holds, in order of their words.
+    pub fn steps(&self) -> Result<Vec<(Step, u64)>, JournalError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT step, count(*) FROM tidings_ledger GROUP BY step ORDER BY step")
+            .tried("count the entries of the ledger")?;
+        let found = statement
+            .query_map([], |row| Ok((Step::from_name(row.get_ref(0)?.as_str()?), row.get(1)?)))
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>)
+            .tried("count the entries of the ledger")?;
+        Ok(found.into_iter().filter_map(|(step, count)| Some((step?, count))).collect())
+    }
+
     /// The number of the newest entry, 0 when there is none.
     pub fn ledger_end(&self) -> Result<i64, JournalError> {
         self.connection
             .query_row("SELECT coalesce(max(id), 0) FROM tidings_ledger", [], |row| row.get(0))
             .tried("read the ledger")
+    }
+}
+
+impl Journal {
+    /// Writes that `caller` asked what changed in `target` after a version, and what of the answer was not exact.
+    pub fn write_reconciled(
+        &mut self,
+        caller: &SessionKey,
+        target: &SessionKey,
+        after: Sequence,
+        answer: &Changes,
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        let entry = Entry::pair(Step::Reconciled, caller, target).at_event(after);
+        let told = match (answer.history_gap, answer.truncated) {
+            (true, _) => Some(HISTORY_GAP),
+            (false, true) => Some(TRUNCATED),
+            (false, false) => None,
+        };
+        self.write_ledger(&[Entry { note: told.map(str::to_owned), ..entry }], now)
+    }
+
+    /// Writes entries that no other write of the journal goes with.
+    pub fn write_ledger(&mut self, entries: &[Entry], now: Millis) -> Result<(), JournalError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.write()?;
+        for entry in entries {
+            write(&transaction, entry, now)?;
+        }
+        transaction.commit().tried("write to the ledger")
     }
 }
 

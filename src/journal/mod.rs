@@ -1,36 +1,52 @@
 //! Journal: the durable truth, and the only SQL of the project.
 //!
-//! A [`Journal`] is one connection to the state database. Each method that writes is one short `BEGIN IMMEDIATE`
-//! transaction; no method knows of screens, queues or other programs' files. Time comes in as a parameter.
+//! A [`Journal`] is one connection to our state database. Each method that writes is one short `BEGIN IMMEDIATE`
+//! transaction; no method knows of screens, queues or other programs' files. Time comes in as a parameter. What reads is the
+//! [`Reader`] in it, which can also be had over a state database that another system owns.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`schema`] | opening, migration, permissions |
+//! | [`attached`] | opening another system's state database, strictly read-only |
 //! | [`append`] | recording an event: insert, head, cursors, one transaction |
 //! | [`cursors`] | watching, acknowledging, the sweep, reset, delete |
 //! | [`changes`] | `changesSince` and versions |
 //! | [`retention`] | pruning |
-//! | [`upstream_links`] | links, markers, streaks, counted records, own texts |
+//! | [`upstream_links`] | links, markers, streaks, counted records, facts |
+//! | [`own_texts`] | hashes of what was put into a session |
 //! | [`sessions`] | the registry of sessions |
 //! | [`inbox`] | messages and goals, the two places that hold text |
 //! | [`ledger`] | the steps of each notice |
+//! | [`examine`] | looking at our state database as a file |
+//! | [`failures`] | events that could not be recorded |
+//! | [`alerts`] | alerts that are open |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
+//! | [`past`] | the same as it was at an earlier number |
+//! | [`storage`] | how full the tables are |
 
+pub mod alerts;
 pub mod append;
+pub mod attached;
 pub mod changes;
 pub mod cursors;
 mod error;
+pub mod examine;
+pub mod failures;
 pub mod inbox;
 pub mod ledger;
 pub mod overview;
+pub mod own_texts;
 pub mod owner;
+pub mod past;
 pub mod retention;
 mod rows;
 pub mod schema;
 pub mod sessions;
+pub mod storage;
 pub mod upstream_links;
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -40,30 +56,61 @@ use error::Tried;
 
 use crate::clock::Millis;
 
-/// One connection to the state database.
+/// One connection to a state database, to read from. Nothing that it offers writes.
 #[derive(Debug)]
-pub struct Journal {
+pub struct Reader {
     connection: Connection,
     path: PathBuf,
+    whose: Whose,
+}
+
+/// Whose state database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Ours,
+    /// Another system's: it has the four shared tables, and in place of ours there are empty ones.
+    Foreign,
+}
+
+/// One connection to our state database, to read and write.
+#[derive(Debug)]
+pub struct Journal {
+    reader: Reader,
     /// Whether run ends notify explicit watchers (`run_end_notifies`); off by default.
     run_end_notifies: bool,
-    /// [`Journal::data_version`] as it was in the last write.
+    /// [`Reader::data_version`] as it was in the last write.
     written_at: i64,
 }
 
-impl Journal {
-    /// Opens the state database at `path`, makes it when it is not there, and migrates an older one.
+impl Deref for Journal {
+    type Target = Reader;
+
+    fn deref(&self) -> &Reader {
+        &self.reader
+    }
+}
+
+impl DerefMut for Journal {
+    fn deref_mut(&mut self) -> &mut Reader {
+        &mut self.reader
+    }
+}
+
+impl Reader {
+    /// Reads a state database that another system owns (`--attach`): strictly read-only, whatever its version.
     ///
     /// # Errors
-    /// Refuses, untouched, what is no database, another program's, or from a newer version.
-    pub fn open(path: &Path, now: Millis) -> Result<Self, JournalError> {
-        let connection = schema::open(path, now)?;
-        Ok(Self { connection, path: path.to_owned(), run_end_notifies: false, written_at: 0 })
+    /// Says in one line why it can't be read: not there, no database, damaged, without the four tables, or in a folder that
+    /// doesn't let it be read while its owner writes.
+    pub fn attach(path: &Path) -> Result<Self, JournalError> {
+        let (connection, is_ours) = attached::open(path)?;
+        let whose = if is_ours { Whose::Ours } else { Whose::Foreign };
+        Ok(Self { connection, path: path.to_owned(), whose })
     }
 
-    /// Lets run ends notify watchers, as the option `run_end_notifies` asks.
-    pub fn set_run_end_notifies(&mut self, on: bool) {
-        self.run_end_notifies = on;
+    /// Whether the database is another system's, so that what only that system's memory knows is unknown.
+    pub fn is_foreign(&self) -> bool {
+        self.whose == Whose::Foreign
     }
 
     /// The file.
@@ -76,26 +123,11 @@ impl Journal {
         data_version(&self.connection)
     }
 
-    /// [`Journal::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
-    pub fn written_at(&self) -> i64 {
-        self.written_at
-    }
-
     /// SQLite's own check of the whole file: `ok`, or what is wrong.
     pub fn integrity_check(&self) -> Result<String, JournalError> {
         self.connection
-            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .query_row("PRAGMA main.integrity_check(1)", [], |row| row.get(0))
             .tried("check the state database")
-    }
-
-    /// Begins a write transaction: the write lock is taken at once, so that it can't fail half-way.
-    fn write(&mut self) -> Result<Transaction<'_>, JournalError> {
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .tried("begin a write on the state database (another process may be holding it)")?;
-        self.written_at = data_version(&transaction)?;
-        Ok(transaction)
     }
 
     /// Reads at one moment, whatever others commit meanwhile. For what is asked often: its own statements are prepared once.
@@ -115,6 +147,44 @@ impl Journal {
         self.connection
             .transaction_with_behavior(TransactionBehavior::Deferred)
             .tried("read the state database")
+    }
+}
+
+impl Journal {
+    /// Opens the state database at `path`, makes it when it is not there, and migrates an older one.
+    ///
+    /// # Errors
+    /// Refuses, untouched, what is no database, another program's, or from a newer version.
+    pub fn open(path: &Path, now: Millis) -> Result<Self, JournalError> {
+        let connection = schema::open(path, now)?;
+        let reader = Reader { connection, path: path.to_owned(), whose: Whose::Ours };
+        Ok(Self { reader, run_end_notifies: false, written_at: 0 })
+    }
+
+    /// [`Reader::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
+    pub fn written_at(&self) -> i64 {
+        self.written_at
+    }
+
+    /// What reads.
+    pub fn reader_mut(&mut self) -> &mut Reader {
+        &mut self.reader
+    }
+
+    /// Lets run ends notify watchers, as the option `run_end_notifies` asks.
+    pub fn set_run_end_notifies(&mut self, on: bool) {
+        self.run_end_notifies = on;
+    }
+
+    /// Begins a write transaction: the write lock is taken at once, so that it can't fail half-way.
+    fn write(&mut self) -> Result<Transaction<'_>, JournalError> {
+        let transaction = self
+            .reader
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .tried("begin a write on the state database (another process may be holding it)")?;
+        self.written_at = data_version(&transaction)?;
+        Ok(transaction)
     }
 }
 

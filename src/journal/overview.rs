@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::error::{JournalError, Tried};
 use super::owner::{StoredPulse, StoredWake};
 use super::sessions::SessionFacts;
-use super::{Journal, rows};
+use super::{Reader, rows};
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
@@ -118,9 +118,18 @@ impl PairHistories {
             .copied()
             .unwrap_or_default()
     }
+
+    /// Takes over what was found out about a pair.
+    pub(super) fn put(
+        &mut self,
+        (watcher, target): &(SessionKey, SessionKey),
+        history: PairHistory,
+    ) {
+        self.pairs.entry(target.clone()).or_default().insert(watcher.clone(), history);
+    }
 }
 
-impl Journal {
+impl Reader {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
         heads(&self.connection)
@@ -185,8 +194,12 @@ impl Journal {
         Ok(overview)
     }
 
-    /// Reads what the ledger holds since `histories` was last brought up to date.
+    /// Reads what the ledger holds since `histories` was last brought up to date. Another system has no ledger: what its
+    /// cursors and events imply takes its place.
     pub fn catch_up(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        if self.is_foreign() {
+            return self.imply(histories);
+        }
         let sql = "SELECT watcher_key, target_key, coalesce(max(last_seen), 0), \
                    max(iif(step IN ('queued', 'follow-up'), at, NULL)), max(id) FROM tidings_ledger \
                    WHERE id > ?1 AND watcher_key IS NOT NULL AND target_key IS NOT NULL GROUP BY target_key, watcher_key";
@@ -200,6 +213,22 @@ impl Journal {
             known.furthest_seen = known.furthest_seen.max(history.furthest_seen);
             known.opened_at = known.opened_at.max(history.opened_at);
             histories.read_up_to = histories.read_up_to.max(id);
+        }
+        Ok(())
+    }
+
+    /// A notice of another system opened with the event at which it is frozen.
+    fn imply(&self, histories: &mut PairHistories) -> Result<(), JournalError> {
+        let sql = "SELECT c.watcher_session_key, c.target_session_key, c.last_seen_sequence, e.occurred_at \
+                   FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
+                   AND c.material_sequence > c.last_seen_sequence";
+        let found = collect(&self.connection, sql, [], |row| {
+            Ok((rows::key(row, 0)?, rows::key(row, 1)?, rows::sequence(row, 2)?, row.get(3)?))
+        })?;
+        for (watcher, target, seen, opened_at) in found {
+            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            known.furthest_seen = known.furthest_seen.max(seen);
+            known.opened_at = opened_at;
         }
         Ok(())
     }
@@ -220,23 +249,24 @@ impl Journal {
             .tried("read what became of an event")
     }
 
-    /// How many human turns the journal holds for a session after `after`.
+    /// How many human turns the journal holds for a session after `after`, up to `until`.
     pub fn human_turns_after(
         &self,
         session: &SessionKey,
         after: Sequence,
+        until: Sequence,
     ) -> Result<u64, JournalError> {
         self.connection
             .prepare_cached(
                 "SELECT coalesce(sum(iif(json_valid(payload_json), coalesce(payload_json ->> '$.turns', 1), 1)), 0) \
-                 FROM session_state_events WHERE session_key = ?1 AND sequence > ?2 AND kind = 'human_direct_message'",
+                 FROM session_state_events WHERE session_key = ?1 AND sequence > ?2 AND sequence <= ?3 AND kind = 'human_direct_message'",
             )
-            .and_then(|mut statement| statement.query_row(params![session.as_str(), after.0], |row| row.get(0)))
+            .and_then(|mut statement| statement.query_row(params![session.as_str(), after.0, until.0], |row| row.get(0)))
             .tried("count the turns of a session")
     }
 }
 
-fn collect<T>(
+pub(super) fn collect<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
@@ -347,6 +377,15 @@ fn last_events(
 }
 
 fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])>, JournalError> {
+    newest_up_to(connection, Sequence(i64::MAX), limit)
+}
+
+/// The newest events up to `last`, oldest first, with what became of each.
+pub(super) fn newest_up_to(
+    connection: &Connection,
+    last: Sequence,
+    limit: usize,
+) -> Result<Vec<(Event, [u32; 3])>, JournalError> {
     let columns = rows::EVENT
         .split(", ")
         .map(|column| format!("e.{}", column.trim()))
@@ -354,10 +393,10 @@ fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])
         .join(", ");
     let sql = format!(
         "SELECT coalesce(d.queued, 0), coalesce(d.coalesced, 0), coalesce(d.suppressed, 0), {columns} FROM session_state_events e \
-         LEFT JOIN tidings_deliveries d ON d.sequence = e.sequence ORDER BY e.sequence DESC LIMIT ?1"
+         LEFT JOIN tidings_deliveries d ON d.sequence = e.sequence WHERE e.sequence <= ?2 ORDER BY e.sequence DESC LIMIT ?1"
     );
     let mut events =
-        collect(connection, &sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+        collect(connection, &sql, [i64::try_from(limit).unwrap_or(i64::MAX), last.0], |row| {
             Ok((rows::event_at(row, 3)?, [row.get(0)?, row.get(1)?, row.get(2)?]))
         })?;
     events.reverse();

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
 use super::ledger::{self, Entry};
 use super::rows;
 use super::upstream_links::write_state_of_probed;
+use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::session_key::SessionKey;
 use crate::upstream_link::UpstreamLink;
@@ -41,54 +41,13 @@ pub struct StoredWake {
     pub outcome_reason: Option<String>,
 }
 
-impl Journal {
-    /// Writes down that the process `process_id` is the owner.
-    pub fn set_owner(&mut self, process_id: u32, now: Millis) -> Result<(), JournalError> {
-        self.connection
-            .execute(
-                "INSERT INTO tidings_owner (id, process_id, since) VALUES (1, ?1, ?2) \
-                 ON CONFLICT (id) DO UPDATE SET process_id = ?1, since = ?2",
-                params![process_id, now],
-            )
-            .map(drop)
-            .tried("write down the owner")
-    }
-
-    /// Writes down that the process `process_id` is the owner no longer.
-    pub fn clear_owner(&mut self, process_id: u32) -> Result<(), JournalError> {
-        self.connection
-            .execute("DELETE FROM tidings_owner WHERE process_id = ?1", [process_id])
-            .map(drop)
-            .tried("write down that the owner left")
-    }
-
+impl Reader {
     /// The process that last wrote itself down as the owner.
     pub fn owner(&self) -> Result<Option<u32>, JournalError> {
         self.connection
             .prepare_cached("SELECT process_id FROM tidings_owner")
             .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.next().transpose())
             .tried("read who the owner is")
-    }
-
-    /// Writes down that a tick ended, and that `quiet` links had nothing new, in one transaction.
-    pub fn end_tick(
-        &mut self,
-        pulse: &StoredPulse,
-        quiet: &[UpstreamLink],
-        now: Millis,
-    ) -> Result<(), JournalError> {
-        let transaction = self.write()?;
-        for link in quiet {
-            write_state_of_probed(&transaction, link, "quiet", None, None, now)?;
-        }
-        transaction
-            .execute(
-                "INSERT INTO tidings_pulse (id, last_tick_at, took, next_tick_at, links) VALUES (1, ?1, ?2, ?3, ?4) \
-                 ON CONFLICT (id) DO UPDATE SET last_tick_at = ?1, took = ?2, next_tick_at = coalesce(?3, next_tick_at), links = ?4",
-                params![pulse.last_tick_at, pulse.took, pulse.next_tick_at, pulse.links],
-            )
-            .tried("write the monitor's pulse")?;
-        transaction.commit().tried("write the monitor's pulse")
     }
 
     /// The monitor's pulse.
@@ -109,23 +68,6 @@ impl Journal {
                     .transpose()
             })
             .tried("read the monitor's pulse")
-    }
-
-    /// Writes wakes, with the ledger entries that go with them, in one transaction.
-    pub fn write_wakes(
-        &mut self,
-        wakes: &[StoredWake],
-        entries: &[Entry],
-        now: Millis,
-    ) -> Result<(), JournalError> {
-        let transaction = self.write()?;
-        for wake in wakes {
-            write_wake(&transaction, wake)?;
-        }
-        for entry in entries {
-            ledger::write(&transaction, entry, now)?;
-        }
-        transaction.commit().tried("write wakes")
     }
 
     /// All wakes.
@@ -149,6 +91,66 @@ impl Journal {
             })
             .and_then(Iterator::collect);
         found.tried("read the wakes")
+    }
+}
+
+impl Journal {
+    /// Writes down that the process `process_id` is the owner.
+    pub fn set_owner(&mut self, process_id: u32, now: Millis) -> Result<(), JournalError> {
+        self.connection
+            .execute(
+                "INSERT INTO tidings_owner (id, process_id, since) VALUES (1, ?1, ?2) \
+                 ON CONFLICT (id) DO UPDATE SET process_id = ?1, since = ?2",
+                params![process_id, now],
+            )
+            .map(drop)
+            .tried("write down the owner")
+    }
+
+    /// Writes down that the process `process_id` is the owner no longer.
+    pub fn clear_owner(&mut self, process_id: u32) -> Result<(), JournalError> {
+        self.connection
+            .execute("DELETE FROM tidings_owner WHERE process_id = ?1", [process_id])
+            .map(drop)
+            .tried("write down that the owner left")
+    }
+
+    /// Writes down that a tick ended, and that `quiet` links had nothing new, in one transaction.
+    pub fn end_tick(
+        &mut self,
+        pulse: &StoredPulse,
+        quiet: &[UpstreamLink],
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        let transaction = self.write()?;
+        for link in quiet {
+            write_state_of_probed(&transaction, link, "quiet", None, None, now)?;
+        }
+        transaction
+            .execute(
+                "INSERT INTO tidings_pulse (id, last_tick_at, took, next_tick_at, links) VALUES (1, ?1, ?2, ?3, ?4) \
+                 ON CONFLICT (id) DO UPDATE SET last_tick_at = ?1, took = ?2, next_tick_at = coalesce(?3, next_tick_at), links = ?4",
+                params![pulse.last_tick_at, pulse.took, pulse.next_tick_at, pulse.links],
+            )
+            .tried("write the monitor's pulse")?;
+        transaction.commit().tried("write the monitor's pulse")
+    }
+
+    /// Writes wakes, with the ledger entries that go with them, in one transaction.
+    pub fn write_wakes(
+        &mut self,
+        wakes: &[StoredWake],
+        entries: &[Entry],
+        now: Millis,
+    ) -> Result<(), JournalError> {
+        let transaction = self.write()?;
+        for wake in wakes {
+            write_wake(&transaction, wake)?;
+        }
+        for entry in entries {
+            ledger::write(&transaction, entry, now)?;
+        }
+        transaction.commit().tried("write wakes")
     }
 }
 

@@ -2,10 +2,10 @@
 
 use rusqlite::{Transaction, params};
 
-use super::Journal;
 use super::cursors::end_where;
 use super::error::{JournalError, Tried};
 use super::ledger::Step;
+use super::{Journal, Reader};
 use crate::clock::{DAY, HOUR, Millis};
 
 /// Events, cursors and waiting messages live this long.
@@ -24,7 +24,7 @@ pub struct Pruned {
     pub cursors: usize,
 }
 
-impl Journal {
+impl Reader {
     /// When retention last ran, 0 when never: shared by all processes.
     pub fn last_prune(&self) -> Result<Millis, JournalError> {
         self.connection
@@ -34,7 +34,9 @@ impl Journal {
             .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
             .tried("read when retention last ran")
     }
+}
 
+impl Journal {
     /// Forgets when retention last ran, as a new process of the original would.
     pub fn forget_last_prune(&mut self) -> Result<(), JournalError> {
         self.connection

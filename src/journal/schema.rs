@@ -12,7 +12,7 @@ use crate::clock::Millis;
 use crate::session_key::SessionKey;
 
 /// `PRAGMA application_id` of our state databases.
-const APPLICATION_ID: i64 = 0x7469_6469;
+pub(super) const APPLICATION_ID: i64 = 0x7469_6469;
 
 /// What a database file begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -33,7 +33,7 @@ const JOURNAL_PAGES_OFFSET: u64 = 16;
 const MIGRATIONS: &[&str] = &[include_str!("../../assets/schema.sql")];
 
 /// Statements that are kept prepared on a connection: more than the engine has, so that none is parsed twice.
-const STATEMENT_CACHE: usize = 96;
+pub(super) const STATEMENT_CACHE: usize = 96;
 
 /// Another writer is waited for this long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -41,6 +41,22 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The newest schema version that this program knows.
 pub fn known_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// How the statement for each of our own tables goes on.
+const OWN_TABLE: &str = " TABLE tidings_";
+
+/// Our own tables, as statements that make them empty and temporary. Indexes are left out: there is nothing to find.
+pub(super) fn empty_own_tables() -> String {
+    let mut out = String::new();
+    for migration in MIGRATIONS {
+        let own = migration.lines().skip_while(|line| !line.contains(OWN_TABLE));
+        for line in own.filter(|line| !line.starts_with("CREATE INDEX ")) {
+            out.push_str(&line.replace(OWN_TABLE, " TEMP TABLE tidings_"));
+            out.push('\n');
+        }
+    }
+    out
 }
 
 /// Opens the database at `path`, makes it when it is missing or empty, migrates an older one.

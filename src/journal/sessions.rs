@@ -1,9 +1,11 @@
 //! The registry of sessions: which exist, as verbs, adoption and hooks named them. The sweep asks it who lives.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, params};
 
-use super::Journal;
 use super::error::{JournalError, Tried};
+use super::{Journal, Reader};
 use crate::clock::Millis;
 use crate::session_key::{AgentId, SessionKey};
 
@@ -52,6 +54,84 @@ pub(super) fn register(
         .tried("register a session")
 }
 
+/// Remembers that a session's run ended, inside the caller's transaction or connection.
+pub(super) fn end_session(
+    connection: &Connection,
+    session: &SessionKey,
+    now: Millis,
+) -> Result<(), JournalError> {
+    connection
+        .execute(
+            "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
+            params![session.as_str(), now],
+        )
+        .map(drop)
+        .tried("remember that a session ended")
+}
+
+impl Reader {
+    /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
+    pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT 1 WHERE EXISTS (SELECT 1 FROM tidings_sessions WHERE session_key = ?1) \
+                 OR EXISTS (SELECT 1 FROM session_state_heads WHERE session_key = ?1) \
+                 OR EXISTS (SELECT 1 FROM session_upstream_links WHERE session_key = ?1) \
+                 OR EXISTS (SELECT 1 FROM session_watch_cursors WHERE watcher_session_key = ?1) \
+                 OR EXISTS (SELECT 1 FROM session_watch_cursors WHERE target_session_key = ?1)",
+            )
+            .and_then(|mut statement| statement.exists([session.as_str()]))
+            .tried("look a session up")
+    }
+
+    /// Every key that something knows: the registry, a head, a link, or a cursor on either side.
+    pub fn known_keys(&self) -> Result<HashSet<SessionKey>, JournalError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT session_key FROM tidings_sessions UNION SELECT session_key FROM session_state_heads \
+                 UNION SELECT session_key FROM session_upstream_links UNION SELECT watcher_session_key FROM session_watch_cursors \
+                 UNION SELECT target_session_key FROM session_watch_cursors",
+            )
+            .tried("read the keys of all sessions")?;
+        let found =
+            statement.query_map([], |row| super::rows::key(row, 0)).and_then(Iterator::collect);
+        found.tried("read the keys of all sessions")
+    }
+
+    /// When a session's last turn began, as far as is known.
+    pub fn last_turn_of(&self, session: &SessionKey) -> Result<Option<Millis>, JournalError> {
+        self.connection
+            .prepare_cached("SELECT max(last_turn_at) FROM tidings_sessions WHERE session_key = ?1")
+            .and_then(|mut statement| statement.query_row([session.as_str()], |row| row.get(0)))
+            .tried("look up the last turn of a session")
+    }
+
+    /// The session that spawned `session`, when that is known.
+    pub fn parent_of(&self, session: &SessionKey) -> Result<Option<SessionKey>, JournalError> {
+        self.connection
+            .prepare_cached("SELECT parent_key FROM tidings_sessions WHERE session_key = ?1")
+            .and_then(|mut statement| {
+                statement
+                    .query_map([session.as_str()], |row| row.get::<_, Option<String>>(0))?
+                    .next()
+                    .transpose()
+            })
+            .map(|parent| parent.flatten().map(SessionKey::new))
+            .tried("look up the parent of a session")
+    }
+
+    /// Whether some event carries this run id.
+    pub fn knows_run(&self, run: &str) -> Result<bool, JournalError> {
+        self.connection
+            .prepare_cached(
+                "SELECT 1 FROM session_state_events WHERE dedupe_key = 'child-spawned:' || ?1",
+            )
+            .and_then(|mut statement| statement.exists([run]))
+            .tried("look a run up")
+    }
+}
+
 impl Journal {
     /// Registers a session, or adds to what is known of it.
     pub fn register_session(
@@ -72,52 +152,8 @@ impl Journal {
             .tried("take a session out of the registry")
     }
 
-    /// Whether a session is known: registered, or with a head, a link, or a cursor on either side.
-    pub fn knows(&self, session: &SessionKey) -> Result<bool, JournalError> {
-        self.connection
-            .prepare_cached(
-                "SELECT 1 WHERE EXISTS (SELECT 1 FROM tidings_sessions WHERE session_key = ?1) \
-                 OR EXISTS (SELECT 1 FROM session_state_heads WHERE session_key = ?1) \
-                 OR EXISTS (SELECT 1 FROM session_upstream_links WHERE session_key = ?1) \
-                 OR EXISTS (SELECT 1 FROM session_watch_cursors WHERE watcher_session_key = ?1) \
-                 OR EXISTS (SELECT 1 FROM session_watch_cursors WHERE target_session_key = ?1)",
-            )
-            .and_then(|mut statement| statement.exists([session.as_str()]))
-            .tried("look a session up")
-    }
-
-    /// The session that spawned `session`, when that is known.
-    pub fn parent_of(&self, session: &SessionKey) -> Result<Option<SessionKey>, JournalError> {
-        self.connection
-            .prepare_cached("SELECT parent_key FROM tidings_sessions WHERE session_key = ?1")
-            .and_then(|mut statement| {
-                statement
-                    .query_map([session.as_str()], |row| row.get::<_, Option<String>>(0))?
-                    .next()
-                    .transpose()
-            })
-            .map(|parent| parent.flatten().map(SessionKey::new))
-            .tried("look up the parent of a session")
-    }
-
     /// Remembers that a session's run ended.
     pub fn end_session(&mut self, session: &SessionKey, now: Millis) -> Result<(), JournalError> {
-        self.connection
-            .execute(
-                "UPDATE tidings_sessions SET ended_at = ?2 WHERE session_key = ?1",
-                params![session.as_str(), now],
-            )
-            .map(drop)
-            .tried("remember that a session ended")
-    }
-
-    /// Whether some event carries this run id.
-    pub fn knows_run(&self, run: &str) -> Result<bool, JournalError> {
-        self.connection
-            .prepare_cached(
-                "SELECT 1 FROM session_state_events WHERE dedupe_key = 'child-spawned:' || ?1",
-            )
-            .and_then(|mut statement| statement.exists([run]))
-            .tried("look a run up")
+        end_session(&self.connection, session, now)
     }
 }

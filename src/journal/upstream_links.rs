@@ -4,8 +4,10 @@ use rusqlite::{Connection, Transaction, params};
 use serde_json::Value;
 
 use super::append::{Appended, Gate, append_in};
+use super::cursors::is_watched;
 use super::error::{JournalError, Tried};
-use super::{Journal, rows};
+use super::sessions::{SessionFacts, end_session, register};
+use super::{Journal, Reader, rows};
 use crate::clock::Millis;
 use crate::event::NewEvent;
 use crate::session_key::{AgentId, SessionKey};
@@ -16,14 +18,12 @@ pub const MISSING_THRESHOLD: u8 = 3;
 
 /// A hash of a foreign record's id, as the upstream part makes it.
 pub type RecordHash = [u8; 16];
-/// A hash of an own text, as the upstream part makes it.
-pub type OwnTextHash = [u8; 32];
 
 /// What became of an outcome that was to be settled.
 #[derive(Debug)]
 pub enum Settled {
-    /// The marker moved, and the event was recorded if there was one.
-    Moved(Appended),
+    /// The marker moved, and the event about human turns was recorded if there was one, and those about facts that were new.
+    Moved(Appended, Vec<Appended>),
     /// The link is no longer the one that was probed: nothing was written.
     LinkChanged,
     /// Nobody watches the session any more: nothing was written, so that the same turns are found again.
@@ -39,10 +39,57 @@ pub struct Settlement<'a> {
     pub link: &'a UpstreamLink,
     /// The marker to move to.
     pub marker: &'a Value,
+    /// The thread and the ref to follow to, when the source moved.
+    pub moved_to: Option<(&'a str, &'a Value)>,
     /// Hashes of the records that would count as turns, in order; `None` for one without an id.
     pub turns: &'a [Option<RecordHash>],
+    /// What else happened, in order.
+    pub facts: &'a [NewFact],
     /// The outcome in a word, and more about it.
     pub outcome: (&'a str, Option<String>),
+}
+
+/// Something that a source tells beside human turns, to be recorded unless it was before.
+#[derive(Debug, Clone)]
+pub struct NewFact {
+    /// By which it is counted once.
+    pub record: RecordHash,
+    /// The event.
+    pub event: NewEvent,
+    /// What is known of the session that the event is about, when that is not the link's own: it is registered.
+    pub child: Option<SessionFacts>,
+    /// Whether that session has ended with it.
+    pub ends: bool,
+}
+
+impl Reader {
+    /// All links, by session and agent.
+    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
+        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
+    }
+
+    /// The link of a session.
+    pub fn link(
+        &self,
+        session: &SessionKey,
+        agent: &AgentId,
+    ) -> Result<Option<UpstreamLink>, JournalError> {
+        link_of(&self.connection, session, agent)
+    }
+
+    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
+    /// agents, which the cursors, knowing only the key, can't tell apart.
+    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
+        let all = links_where(
+            &self.connection,
+            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
+        )?;
+        let mut uses = std::collections::HashMap::new();
+        for link in &all {
+            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
+        }
+        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
+    }
 }
 
 impl Journal {
@@ -123,34 +170,6 @@ impl Journal {
         Ok(deleted)
     }
 
-    /// All links, by session and agent.
-    pub fn links(&self) -> Result<Vec<UpstreamLink>, JournalError> {
-        links_where(&self.connection, "TRUE ORDER BY session_key, agent_id")
-    }
-
-    /// The link of a session.
-    pub fn link(
-        &self,
-        session: &SessionKey,
-        agent: &AgentId,
-    ) -> Result<Option<UpstreamLink>, JournalError> {
-        link_of(&self.connection, session, agent)
-    }
-
-    /// The links whose session has a watcher, by catalog and session; and those left out because their key is linked under two
-    /// agents, which the cursors, knowing only the key, can't tell apart.
-    pub fn watched_links(&self) -> Result<(Vec<UpstreamLink>, Vec<UpstreamLink>), JournalError> {
-        let all = links_where(
-            &self.connection,
-            "session_key IN (SELECT target_session_key FROM session_watch_cursors) ORDER BY catalog_id, session_key",
-        )?;
-        let mut uses = std::collections::HashMap::new();
-        for link in &all {
-            *uses.entry(link.session.clone()).or_insert(0_u32) += 1;
-        }
-        Ok(all.into_iter().partition(|link| uses[&link.session] == 1))
-    }
-
     /// Settles what a probe read: records the turns that were not counted before and moves the marker, in one transaction.
     /// `event` makes the event for a number of turns; it is not asked when nothing counts.
     pub fn settle_read(
@@ -164,6 +183,9 @@ impl Journal {
         let transaction = self.write()?;
         if link_of(&transaction, &link.session, &link.agent)?.as_ref() != Some(link) {
             return Ok(Settled::LinkChanged);
+        }
+        if !settlement.facts.is_empty() && !is_watched(&transaction, &link.session)? {
+            return Ok(Settled::Unwatched);
         }
         let mut turns = 0;
         for record in settlement.turns {
@@ -183,26 +205,40 @@ impl Journal {
                 return Ok(Settled::Unwatched);
             }
         }
+        let mut facts = Vec::new();
+        for fact in settlement.facts {
+            facts.extend(record_fact(&transaction, link, fact, run_end_notifies, now)?);
+        }
+        let (thread, reference) = settlement.moved_to.unzip();
         transaction
             .execute(
-                "UPDATE session_upstream_links SET last_marker_json = ?3, last_scanned_at = ?4, updated_at = ?4 \
+                "UPDATE session_upstream_links SET last_marker_json = ?3, last_scanned_at = ?4, updated_at = ?4, \
+                 thread_id = coalesce(?5, thread_id), upstream_ref_json = coalesce(?6, upstream_ref_json) \
                  WHERE session_key = ?1 AND agent_id = ?2",
-                params![link.session.as_str(), link.agent.as_str(), settlement.marker.to_string(), now],
+                params![
+                    link.session.as_str(),
+                    link.agent.as_str(),
+                    settlement.marker.to_string(),
+                    now,
+                    thread,
+                    reference.map(Value::to_string)
+                ],
             )
             .tried("move an upstream marker")?;
         let (outcome, detail) = &settlement.outcome;
         let outcome = if *outcome == "activity" && turns == 0 { "quiet" } else { outcome };
         write_state(&transaction, link, outcome, detail.as_deref(), None, now)?;
         transaction.commit().tried("settle an upstream outcome")?;
-        Ok(Settled::Moved(appended))
+        Ok(Settled::Moved(appended, facts))
     }
 
     /// Settles a miss: one more in the streak, which belongs to this source and this row; at the threshold, the event is
-    /// recorded and the link goes, in one transaction.
+    /// recorded and the link goes, in one transaction. `reason` is what is known of how the source went.
     pub fn settle_missing(
         &mut self,
         link: &UpstreamLink,
         event: &NewEvent,
+        reason: Option<&str>,
         now: Millis,
     ) -> Result<Settled, JournalError> {
         let run_end_notifies = self.run_end_notifies;
@@ -214,7 +250,7 @@ impl Journal {
         }
         let streak = (streak(&transaction, link)? + 1).min(MISSING_THRESHOLD);
         if streak < MISSING_THRESHOLD {
-            write_state(&transaction, link, "missing", None, Some(streak), now)?;
+            write_state(&transaction, link, "missing", reason, Some(streak), now)?;
             transaction.commit().tried("settle an upstream outcome")?;
             return Ok(Settled::Missing(streak, Appended::default()));
         }
@@ -261,77 +297,6 @@ impl Journal {
         }
         Ok(())
     }
-
-    /// The newest own texts of a session: the hashes of all forms of the last `limit` that were put into it.
-    pub fn own_texts(
-        &self,
-        session: &SessionKey,
-        limit: usize,
-    ) -> Result<Vec<OwnTextHash>, JournalError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT text_hash FROM tidings_own_texts WHERE session_key = ?1 ORDER BY id DESC LIMIT ?2")
-            .tried("read the own texts of a session")?;
-        let found = statement
-            .query_map(params![session.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                row.get(0)
-            })
-            .and_then(Iterator::collect::<rusqlite::Result<Vec<Vec<u8>>>>)
-            .tried("read the own texts of a session")?;
-        let mut hashes = Vec::new();
-        for forms in &found {
-            let (whole, rest) = forms.as_chunks();
-            if !rest.is_empty() {
-                return Err(JournalError::Refused(format!(
-                    "the own texts of {session} are damaged; a turn of it writes new ones"
-                )));
-            }
-            hashes.extend_from_slice(whole);
-        }
-        Ok(hashes)
-    }
-
-    /// Remembers what was put into a session at once, as the hashes of the forms in which it may come back; only the newest
-    /// `keep` stay.
-    pub fn add_own_texts(
-        &mut self,
-        session: &SessionKey,
-        forms: &[OwnTextHash],
-        keep: usize,
-        now: Millis,
-    ) -> Result<(), JournalError> {
-        let transaction = self.write()?;
-        add_own_texts_in(&transaction, session, forms, keep, now)?;
-        transaction.commit().tried("remember an own text")
-    }
-}
-
-/// Remembers what was put into a session at once, inside the caller's transaction. All its forms are one row, so that a text
-/// that may come back in two forms does not push two older ones out.
-pub(super) fn add_own_texts_in(
-    transaction: &Transaction<'_>,
-    session: &SessionKey,
-    forms: &[OwnTextHash],
-    keep: usize,
-    now: Millis,
-) -> Result<(), JournalError> {
-    if forms.is_empty() {
-        return Ok(());
-    }
-    transaction
-        .execute(
-            "INSERT INTO tidings_own_texts (session_key, text_hash, put_at) VALUES (?1, ?2, ?3)",
-            params![session.as_str(), forms.concat(), now],
-        )
-        .tried("remember an own text")?;
-    transaction
-        .execute(
-            "DELETE FROM tidings_own_texts WHERE session_key = ?1 AND id NOT IN \
-             (SELECT id FROM tidings_own_texts WHERE session_key = ?1 ORDER BY id DESC LIMIT ?2)",
-            params![session.as_str(), i64::try_from(keep).unwrap_or(i64::MAX)],
-        )
-        .map(drop)
-        .tried("forget old own texts")
 }
 
 fn link_of(
@@ -404,6 +369,28 @@ fn count_record(
         .and_then(|mut statement| statement.execute(params![record, link.session.as_str(), link.thread, now]))
         .tried("remember that a record was counted")?;
     Ok(true)
+}
+
+/// Records a fact unless it was before: registers the session that it is about, and appends its event.
+fn record_fact(
+    transaction: &Transaction<'_>,
+    link: &UpstreamLink,
+    fact: &NewFact,
+    run_end_notifies: bool,
+    now: Millis,
+) -> Result<Option<Appended>, JournalError> {
+    if !count_record(transaction, link, Some(&fact.record), now)? {
+        return Ok(None);
+    }
+    let event = &fact.event;
+    if let Some(child) = &fact.child {
+        register(transaction, &event.session, &event.agent, child, now)?;
+    }
+    let appended = append_in(transaction, event, Gate::Open, run_end_notifies, now)?;
+    if fact.ends {
+        end_session(transaction, &event.session, now)?;
+    }
+    Ok(Some(appended))
 }
 
 /// How often in a row this source was missing. A streak of another source, or from before the link was refreshed, is none.

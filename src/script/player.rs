@@ -233,7 +233,7 @@ pub fn perform(engine: &mut Engine, operation: &Operation) -> Result<Value, Engi
             |yes| yes,
         ),
         Operation::Take { watcher } => {
-            let taken = engine.queues_mut().take(&key(watcher), None);
+            let taken = engine.take_lines(&key(watcher))?;
             let mut targets: Vec<_> =
                 taken.iter().filter_map(crate::engine::queue::Line::target).collect();
             let mut seen = std::collections::HashSet::new();
@@ -248,7 +248,7 @@ pub fn perform(engine: &mut Engine, operation: &Operation) -> Result<Value, Engi
             Ok(Value::Null)
         }
         Operation::EnqueueOther { watcher, text, context } => {
-            Ok(engine.queues_mut().add_other(&key(watcher), text, context.as_deref()).into())
+            Ok(engine.enqueue_other(&key(watcher), text, context.as_deref())?.into())
         }
         Operation::Reset { session } => {
             engine.reset(&key(session))?;

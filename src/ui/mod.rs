@@ -5,15 +5,21 @@
 //! the terminal and talks to the engine through [`crate::engine::live::Handle`] alone.
 
 pub mod app;
+pub mod ascii;
 mod filter;
+mod graph;
 mod index;
 pub mod keymap;
 mod layout;
 pub mod message;
 pub mod model;
 mod panes;
+pub mod picture;
 mod rows;
 mod selection;
+mod sheet;
+mod sheets;
+mod sorting;
 mod table;
 mod terminal;
 pub mod theme;

@@ -226,6 +226,7 @@ pub(crate) fn delivery(
             }
             WakeState::Never => "not woken by design, waits for next turn".to_owned(),
             WakeState::NotDue => "waits for next turn".to_owned(),
+            WakeState::Unknown => "wake unknown".to_owned(),
         }
     };
     match notice.queued {

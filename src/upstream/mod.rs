@@ -24,6 +24,23 @@ pub struct Probe {
     pub link: UpstreamLink,
     /// What `tidings` itself put into that session lately.
     pub own_texts: OwnTexts,
+    /// What made it be asked.
+    pub cause: Cause,
+}
+
+/// What made a probe be asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// A tick.
+    #[default]
+    Tick,
+    /// Something was written to the source, or to what belongs to it: that is looked at even when the source is quiet.
+    Touched,
+    /// Another thread says that it goes on from this one.
+    Continued {
+        /// The other thread's id.
+        thread: String,
+    },
 }
 
 /// A hash of a foreign record's own id, by which a turn is counted once whatever file it is copied to.
@@ -59,6 +76,10 @@ pub enum Finding {
     Read(Window),
     /// The source is certainly not there.
     Missing,
+    /// The same, and it is known when it was last written and how long its harness keeps such files.
+    Gone(Absence),
+    /// The session goes on somewhere else, and nothing says for certain that it is to be followed there. What is known.
+    Elsewhere(String),
     /// A row is longer than the limit: the marker stays before it.
     Blocked {
         /// Bytes known of the row so far.
@@ -75,8 +96,86 @@ pub enum Finding {
 /// What is said when a source was put away since it was last read, and is followed to where it lies now.
 pub const ARCHIVED: &str = "archived";
 
-/// One stretch of a source that was read to its end.
+/// What is known of a source that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absence {
+    /// When it was last written, as far as it was seen.
+    pub last_written: Millis,
+    /// The harness deletes what was not written for this long.
+    pub kept: Millis,
+}
+
+/// Something beside human turns that a source tells of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// By which it is counted once, like a turn.
+    pub id: RecordId,
+    /// When it happened.
+    pub at: Millis,
+    /// What happened.
+    pub what: FactKind,
+}
+
+/// What a source tells beside human turns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FactKind {
+    /// The history was compacted.
+    Compacted {
+        /// The harness's own id of that.
+        operation: String,
+    },
+    /// A sub-agent was started.
+    ChildSpawned {
+        /// The harness's own id of it.
+        run: String,
+        /// Which kind of sub-agent it is; never what it was told.
+        kind: Option<String>,
+    },
+    /// A sub-agent's run ended.
+    RunEnded {
+        /// The harness's own id of it.
+        run: String,
+        /// How.
+        how: RunEnd,
+    },
+}
+
+/// How a sub-agent's run ended, as far as its transcript shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// It came to its end.
+    Completed,
+    /// It ended with an error.
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+/// Two threads of which one goes on from the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Continuation {
+    /// The thread that ended there.
+    pub from: String,
+    /// The one that goes on.
+    pub to: String,
+}
+
+/// Where a session goes on.
 #[derive(Debug, Clone, PartialEq)]
+pub enum GoesOn {
+    /// Its source moved: the link follows together with the marker.
+    Moved {
+        /// The thread's id there.
+        thread: String,
+        /// The ref to it.
+        reference: Value,
+    },
+    /// Somewhere else, where it is not followed. What is known.
+    Elsewhere(String),
+}
+
+/// One stretch of a source that was read to its end.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
     /// Human turns, oldest first. Ids counted before are the engine's to drop.
     pub turns: Vec<Turn>,
@@ -93,6 +192,10 @@ pub struct Window {
     pub replaced: Option<String>,
     /// Whether more lies behind this window.
     pub more: bool,
+    /// What else happened, oldest first. Ids counted before are the engine's to drop.
+    pub facts: Vec<Fact>,
+    /// Said when the session goes on at another place than the link's.
+    pub goes_on: Option<Box<GoesOn>>,
 }
 
 /// Where changes show that a source is worth a probe.
@@ -198,11 +301,19 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     /// Answers one probe. Must not write anything. May block: the engine bounds it.
     fn probe(&self, probe: &Probe) -> Finding;
 
-    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its ref.
+    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its
+    /// ref, or where a source may move, the `path` of its marker.
     fn places(&self, link: &UpstreamLink) -> Option<Places> {
-        let reference = link.reference_json()?;
-        let file = PathBuf::from(reference.get("filePath")?.as_str()?);
+        let path = |json: Option<Value>, name| Some(json?.get(name)?.as_str()?.to_owned());
+        let file = path(link.reference_json(), "filePath")
+            .or_else(|| path(link.marker_json(), "path"))
+            .map(PathBuf::from)?;
         file.is_absolute().then(|| Places { file, folders: Vec::new() })
+    }
+
+    /// From which thread the session in this file goes on, when the file says so for certain.
+    fn continues(&self, _path: &Path) -> Option<Continuation> {
+        None
     }
 
     /// Lists the foreign sessions of this machine.

@@ -66,7 +66,7 @@ fn from_adoption_to_a_notice() {
     assert!(home.ok("turn agent:main:main").contains(KEY));
     assert!(home.ok("tick").contains("quiet"));
     std::fs::remove_file(&path).unwrap();
-    assert!(home.shape("tick").contains(r#""outcome":"missing","humanTurns":0,"detail":"1/3"}"#));
+    assert!(home.shape("tick").contains(r#""outcome":"missing","humanTurns":0,"detail":"1/3; "#));
 }
 
 #[test]

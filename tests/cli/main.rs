@@ -7,6 +7,7 @@
 )]
 
 mod adopting;
+mod catalog;
 mod processes;
 mod refusals;
 mod scripts;

@@ -58,6 +58,8 @@ impl Home {
             .env("HOME", self.folder.path())
             .env("XDG_STATE_HOME", self.path("state"))
             .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("CODEX_HOME", self.path("codex"))
             .env("CLAUDE_CONFIG_DIR", self.path("claude"))
             .env("TMPDIR", std::env::temp_dir())
             .env("TZ", "UTC")

@@ -11,7 +11,7 @@ use tidings::upstream::codex::CodexProvider;
 use tidings::upstream::codex::scan::scan;
 use tidings::upstream::echo::{OwnTexts, TextHash};
 use tidings::upstream::files::scan::{ScanRow, ScanTotal};
-use tidings::upstream::{Baseline, Finding, Probe, Provider, Turn, Window};
+use tidings::upstream::{Baseline, Cause, Finding, Probe, Provider, Turn, Window};
 use tidings::upstream_link::UpstreamLink;
 
 pub(crate) const MAX: u64 = 64 * 1024 * 1024;
@@ -82,7 +82,10 @@ impl Home {
             created_at: ADOPTED,
             updated_at: ADOPTED,
         };
-        Link { provider: &self.provider, probe: Probe { link, own_texts: OwnTexts::default() } }
+        Link {
+            provider: &self.provider,
+            probe: Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick },
+        }
     }
 }
 

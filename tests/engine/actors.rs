@@ -95,6 +95,7 @@ impl Provider for Typing {
             dedupe_id: text,
             replaced: None,
             more: false,
+            ..Window::default()
         })
     }
 

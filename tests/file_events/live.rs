@@ -116,3 +116,57 @@ fn events_count_no_misses_and_ticks_do() {
         assert!(outcome.detail.unwrap().starts_with(&format!("{streak}/3")));
     }
 }
+
+#[test]
+fn a_cleared_session_is_said_to_go_on_elsewhere() {
+    let house = House::new();
+    let path = house.transcript("old");
+    let session = house.adopt(&path);
+    let running = house.live(true, NEVER);
+    let new = house.project().join("new.jsonl");
+    fs::write(
+        &new,
+        "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
+    )
+    .unwrap();
+    Writer::start(&new)
+        .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+    running.until_outcome(&session, "continued elsewhere", "goes on as new");
+    running.ask(Request::Tick);
+    running.until_outcome(&session, "continued elsewhere", "goes on as new");
+}
+
+#[test]
+fn a_moved_project_folder_is_followed_and_listened_to() {
+    let house = House::new();
+    let path = house.transcript("a");
+    let session = house.adopt(&path);
+    let mut running = house.live(true, NEVER);
+    let there = house.claude().join("projects/-q");
+    fs::rename(house.project(), &there).unwrap();
+    running.until_outcome(&session, "moved", "followed");
+    Writer::start(&there.join("a.jsonl")).write(&prompt(1));
+    running.until_turns(&session, 1);
+}
+
+#[test]
+fn sub_agents_are_seen_without_a_tick() {
+    let house = House::new();
+    let path = house.transcript("a");
+    house.adopt(&path);
+    let mut running = house.live(true, NEVER);
+    let folder = house.project().join("a/subagents");
+    fs::create_dir_all(&folder).unwrap();
+    let now = jiff::Timestamp::now();
+    let first = format!(
+        "{{\"type\":\"user\",\"timestamp\":\"{now}\",\"message\":{{\"role\":\"user\",\"content\":\"ZXQ\"}}}}\n"
+    );
+    let last = format!(
+        "{{\"type\":\"assistant\",\"timestamp\":\"{now}\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"stop_reason\":\"end_turn\"}}}}\n"
+    );
+    let file = folder.join("agent-a1.jsonl");
+    fs::write(&file, first).unwrap();
+    running.until_kind(&EventKind::ChildSpawned);
+    Writer::start(&file).write(&last);
+    running.until_kind(&EventKind::RunCompleted);
+}

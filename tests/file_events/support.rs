@@ -82,6 +82,7 @@ impl House {
 
     pub(crate) fn live(&self, file_events: bool, schedule: Schedule) -> Running {
         let mut live = Live::start(LiveOptions {
+            alerts: Vec::new(),
             db: self.db(),
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
@@ -130,6 +131,29 @@ impl Running {
             assert!(seen <= count, "a turn was counted twice");
             (seen == count).then_some(())
         });
+    }
+
+    pub(crate) fn until_kind(&mut self, kind: &EventKind) {
+        self.until(|item| match item {
+            FeedItem::Recorded(row) => (row.event.kind == *kind).then_some(()),
+            _ => None,
+        });
+    }
+
+    /// Waits until the picture shows this outcome of a session's link, with these words in its detail.
+    pub(crate) fn until_outcome(&self, session: &SessionKey, outcome: &str, detail: &str) {
+        let (snapshots, began) = (self.live.handle().snapshots(), Instant::now());
+        let is_shown = || {
+            let snapshot = snapshots.borrow();
+            let link =
+                snapshot.sessions.iter().find(|row| row.key == *session)?.upstream.as_ref()?;
+            let said = link.detail.as_deref().unwrap_or_default();
+            (link.outcome == outcome && said.contains(detail)).then_some(())
+        };
+        while is_shown().is_none() {
+            assert!(began.elapsed() < DEADLINE, "never {outcome}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub(crate) fn ask(&self, request: Request) -> Reply {

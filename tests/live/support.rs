@@ -61,7 +61,9 @@ impl Stage {
             providers: self.providers.clone(),
             wake_command: self.wake_command.clone(),
             screen: self.screen,
+            file_events: false,
             schedule: Schedule::default(),
+            alerts: Vec::new(),
         })
         .unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -141,6 +141,7 @@ fn case_29_stopping_while_a_probe_hangs_frees_the_lock_and_writes_nothing_later(
         dedupe_id: "9".into(),
         replaced: None,
         more: false,
+        ..Window::default()
     }));
     stage.providers.clear();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);

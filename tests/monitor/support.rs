@@ -238,6 +238,7 @@ pub(crate) fn window(ids: &[&str], offset: u64) -> Window {
         dedupe_id: offset.to_string(),
         replaced: None,
         more: false,
+        ..Window::default()
     }
 }
 

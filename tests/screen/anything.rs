@@ -297,6 +297,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             events: rows.3,
             pulse,
             problems,
+            ..Snapshot::default()
         })
 }
 

@@ -110,7 +110,7 @@ fn a_transcript_deleted_under_its_program_goes_on_in_a_new_file() {
     // The next program's file may get the number of the deleted one back.
     let aside = link.path.with_file_name("aside");
     fs::rename(&link.path, &aside).unwrap();
-    assert_eq!(link.probe(), Finding::Missing);
+    assert!(matches!(link.probe(), Finding::Gone(_)));
     fs::write(&link.path, prompt("b", AT, "two")).unwrap();
     let window = link.window();
     assert_eq!(window.replaced.as_deref(), Some("replaced"));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::claude::ClaudeProvider;
 use tidings::upstream::echo::{OwnTexts, TextHash};
-use tidings::upstream::{Finding, Probe, Provider, Turn, Window};
+use tidings::upstream::{Cause, Finding, Probe, Provider, Turn, Window};
 use tidings::upstream_link::UpstreamLink;
 
 pub(crate) const MAX: u64 = 64 * 1024 * 1024;
@@ -58,7 +58,7 @@ impl Place {
             created_at: ADOPTED,
             updated_at: ADOPTED,
         };
-        let probe = Probe { link, own_texts: OwnTexts::default() };
+        let probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick };
         Link { provider: &self.provider, path: path.to_owned(), probe }
     }
 }

@@ -8,6 +8,7 @@ use crate::event::{ActorType, EventKind, NewEvent, Sequence};
 use crate::journal::append::Gate;
 use crate::journal::cursors::Acknowledged;
 use crate::journal::inbox::Taken;
+use crate::journal::ledger::{Entry, NOT_ACKNOWLEDGED, Step};
 use crate::journal::sessions::SessionFacts;
 use crate::session_key::SessionKey;
 use crate::upstream::echo::{OWN_TEXTS, TextHash};
@@ -116,8 +117,44 @@ impl Engine {
     ) -> Result<Drained, EngineError> {
         let lines = self.queues.take(watcher, only);
         let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
-        let acknowledged = self.acknowledge(watcher, &targets)?;
-        Ok(Drained { lines, ..acknowledged })
+        if targets.is_empty() {
+            self.look_around();
+            return Ok(Drained { lines, ..Drained::default() });
+        }
+        let now = self.now();
+        let acknowledged = self.journal.drain(watcher, &targets, now)?;
+        Ok(Drained { lines, ..self.follow_acknowledged(&acknowledged) })
+    }
+
+    /// Takes the queue of `watcher` and acknowledges nothing: what a turn does that shows its lines to nobody.
+    pub fn take_lines(&mut self, watcher: &SessionKey) -> Result<Vec<Line>, EngineError> {
+        let lines = self.queues.take(watcher, None);
+        let entries: Vec<_> = lines
+            .iter()
+            .filter_map(Line::target)
+            .map(|target| Entry::pair(Step::Drained, watcher, &target).note(NOT_ACKNOWLEDGED))
+            .collect();
+        let now = self.now();
+        self.journal.write_ledger(&entries, now)?;
+        Ok(lines)
+    }
+
+    /// Queues a line that is no notice. Returns whether it was added.
+    pub fn enqueue_other(
+        &mut self,
+        session: &SessionKey,
+        text: &str,
+        context: Option<&str>,
+    ) -> Result<bool, EngineError> {
+        let evicted = self.queues.evicted(session);
+        let added = self.queues.add_other(session, text, context);
+        if self.queues.evicted(session) > evicted {
+            let entry =
+                Entry::watcher(Step::Evicted, session).note("the oldest line that is no notice");
+            let now = self.now();
+            self.journal.write_ledger(&[entry], now)?;
+        }
+        Ok(added)
     }
 
     /// Acknowledges the open notices of `watcher` on `targets`, each once, whatever the queue holds.

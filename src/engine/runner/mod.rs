@@ -3,6 +3,7 @@
 //! Nothing in it waits for a file or another program: probes, listings and wake commands run on threads of their own and come
 //! back as [`Internal`] messages.
 
+mod alerting;
 mod requests;
 mod rounds;
 mod ticking;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::alerts::Alerts;
 use super::feed::{Feed, FeedItem};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
@@ -25,7 +27,7 @@ use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
 use crate::clock::{MINUTE, Millis};
-use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, UpstreamError};
 use rounds::{Round, RoundNumber};
 use ticking::Tick;
 use touching::Touching;
@@ -45,12 +47,15 @@ type Answer = oneshot::Sender<Result<Reply, String>>;
 
 /// What comes back from other threads.
 enum Internal {
-    Found(RoundNumber, Box<Probe>, Finding),
+    Found(RoundNumber, Box<(Probe, Finding)>),
     Probed(RoundNumber),
     Touched,
+    Continued(Vec<(&'static str, Continuation)>),
     Woken(Asked, WakeOutcome),
+    NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
-    Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
+    /// What was found, whether the operator is to watch it, and who asked.
+    Baseline(Result<Box<Baseline>, UpstreamError>, bool, Answer),
 }
 
 /// The live engine while it runs.
@@ -60,6 +65,7 @@ pub(in crate::engine) struct Runner {
     lock: Option<OwnerLock>,
     role: Role,
     wakes: Wakes,
+    alerts: Alerts,
     in_flight: InFlight,
     rounds: HashMap<RoundNumber, Round>,
     last_round: RoundNumber,
@@ -102,6 +108,7 @@ impl Runner {
             lock: None,
             role: Role::Visitor,
             wakes: Wakes::default(),
+            alerts: Alerts::default(),
             in_flight: InFlight::default(),
             rounds: HashMap::new(),
             last_round: 0,
@@ -253,6 +260,7 @@ impl Runner {
             snapshot.pulse.next_tick_at = Some(self.next_tick_at);
         }
         self.pictured = Instant::now();
+        self.look_for_alerts(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -342,6 +350,7 @@ impl Runner {
                     .set_owner(std::process::id(), now)
                     .map_err(EngineError::from);
                 self.report("could not write down that this process is the owner", owned);
+                self.take_over_alerts();
                 let swept = self.engine.sweep().map(drop);
                 self.report("could not sweep pending notices", swept);
                 self.tell(FeedItem::Owner(Role::Owner));
@@ -373,15 +382,20 @@ impl Runner {
 
     fn take(&mut self, message: Internal) {
         match message {
-            Internal::Found(round, probe, finding) => self.found(round, &probe, finding),
+            Internal::Found(round, answered) => {
+                let (probe, finding) = *answered;
+                self.found(round, &probe, finding);
+            }
             Internal::Probed(round) => self.probed(round),
             Internal::Touched => self.woken_by_file(),
+            Internal::Continued(found) => self.continued(&found),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
+            Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }
-            Internal::Baseline(found, answer) => {
-                let adopted = self.adopt(found);
+            Internal::Baseline(found, watch, answer) => {
+                let adopted = self.adopt(found, watch);
                 self.follow_folders();
                 self.dirty = true;
                 let _ = answer.send(adopted.map_err(|error| error.to_string()));

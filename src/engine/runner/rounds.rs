@@ -54,7 +54,7 @@ impl Runner {
         let back = self.internal.clone();
         let started = std::thread::Builder::new().name("monitor".into()).spawn(move || {
             probe_all(&providers, &probes, &in_flight, PROBE_LIMIT, |probe, finding| {
-                let _ = back.send(Internal::Found(number, Box::new(probe.clone()), finding));
+                let _ = back.send(Internal::Found(number, Box::new((probe.clone(), finding))));
             });
             let _ = back.send(Internal::Probed(number));
         });
@@ -73,15 +73,19 @@ impl Runner {
         let Some(round) = self.rounds.get_mut(&number) else { return };
         // Misses are counted by ticks alone: three events within a second say no more than one. What is quiet is written
         // down by them, too, all at once.
-        let is_for_tick = matches!(finding, Finding::Quiet | Finding::Missing);
+        let is_for_tick = matches!(finding, Finding::Quiet | Finding::Missing | Finding::Gone(_));
         if is_of_tick || !is_for_tick {
             self.dirty |= finding != Finding::Quiet;
-            if let Some(next) = self.engine.settle_into(probe, finding, &mut round.outcomes) {
-                round.more.push(next);
+            let next = self.engine.settle_into(probe, finding, &mut round.outcomes);
+            let is_done = next.is_none();
+            round.more.extend(next);
+            if !is_done {
                 return;
             }
         }
-        round.open.remove(&id);
+        if let Some(round) = self.rounds.get_mut(&number) {
+            round.open.remove(&id);
+        }
         self.give_to_tick(number, &id);
     }
 
@@ -114,6 +118,8 @@ impl Runner {
         for id in &left {
             self.give_to_tick(number, id);
         }
+        // What was read may lie elsewhere now.
+        self.follow_folders();
         let round = self.rounds.remove(&number).unwrap_or_default();
         if let Some(tick) = self.tick.as_mut().filter(|tick| tick.round == Some(number)) {
             tick.round = None;

@@ -1,11 +1,13 @@
 //! File events' part of the loop: which folders are listened to, and probing what was touched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::rounds::id_of;
 use super::{Internal, Runner};
 use crate::engine::file_events::{FileEvents, LinkId};
-use crate::upstream::{Finding, Places};
+use crate::upstream::{Cause, Continuation, Finding, Places, Probe};
 
 /// A touched source is probed this long after the first event, however many follow: one prompt is several writes.
 const DEBOUNCE: Duration = Duration::from_millis(60);
@@ -20,6 +22,10 @@ pub(super) struct Touching {
     pub(super) events: Option<FileEvents>,
     /// Links that are to be probed.
     links: HashMap<LinkId, Instant>,
+    /// Links of which another thread says that it goes on from theirs.
+    continued: HashMap<LinkId, String>,
+    /// The same, as far as it was passed on: the other thread is written all the time.
+    passed_on: HashSet<(LinkId, String)>,
     /// When links were last probed because of events.
     probed: HashMap<LinkId, Instant>,
     /// Whether events wait to be taken.
@@ -122,6 +128,7 @@ impl Runner {
                 self.touching.links.entry(id).or_insert(earliest.max(now));
             }
             self.problems(problems);
+            self.look_beside(due.beside);
         }
         let now = Instant::now();
         let ready: Vec<_> = self
@@ -142,12 +149,69 @@ impl Runner {
         if !ready.is_empty() {
             match self.engine.probes_of(&ready) {
                 Ok(probes) if probes.is_empty() => {}
-                Ok(probes) => drop(self.begin_round(probes)),
+                Ok(probes) => {
+                    let probes = probes.into_iter().map(|probe| self.with_cause(probe)).collect();
+                    self.begin_round(probes);
+                }
                 Err(error) => self.problem(format!("could not read the upstream links: {error}")),
             }
         }
         self.touching.due = None;
         self.set_due();
+    }
+
+    fn with_cause(&mut self, probe: Probe) -> Probe {
+        let cause = self
+            .touching
+            .continued
+            .remove(&id_of(&probe))
+            .map_or(Cause::Touched, |thread| Cause::Continued { thread });
+        Probe { cause, ..probe }
+    }
+
+    /// Files beside the sources may say that they go on from one of them.
+    fn look_beside(&mut self, files: Vec<PathBuf>) {
+        if files.is_empty() {
+            return;
+        }
+        let (providers, back) = (self.options.providers.clone(), self.internal.clone());
+        let started = std::thread::Builder::new().name("beside".into()).spawn(move || {
+            let found: Vec<_> = providers
+                .iter()
+                .flat_map(|provider| {
+                    let of =
+                        |file| provider.continues(file).map(|found| (provider.catalog(), found));
+                    files.iter().filter_map(|file| of(file)).collect::<Vec<_>>()
+                })
+                .collect();
+            if !found.is_empty() {
+                let _ = back.send(Internal::Continued(found));
+            }
+        });
+        if let Err(error) = started {
+            self.problem(format!("no thread could be started for the monitor: {error}"));
+        }
+    }
+
+    /// Other threads go on from some: the links of these are probed.
+    pub(super) fn continued(&mut self, found: &[(&'static str, Continuation)]) {
+        let links = match self.engine.journal().watched_links() {
+            Ok((links, _)) => links,
+            Err(error) => {
+                return self.problem(format!("could not list the upstream links: {error}"));
+            }
+        };
+        for link in links {
+            let to = found.iter().find(|(catalog, continuation)| {
+                link.catalog == *catalog && link.thread == continuation.from
+            });
+            let Some((_, Continuation { to, .. })) = to else { continue };
+            let id = (link.session, link.agent);
+            if self.touching.passed_on.insert((id.clone(), to.clone())) {
+                self.touching.continued.insert(id.clone(), to.clone());
+                self.touch([id]);
+            }
+        }
     }
 
     /// Looks now and then whether folders that went away are back.
@@ -167,8 +231,8 @@ impl Runner {
     /// above it was moved.
     pub(super) fn doubt_folder(&mut self, id: &LinkId, finding: &Finding) {
         let is_doubtful = match finding {
-            Finding::Missing => true,
-            Finding::Read(window) => window.replaced.is_some(),
+            Finding::Missing | Finding::Gone(_) => true,
+            Finding::Read(window) => window.replaced.is_some() || window.goes_on.is_some(),
             _ => false,
         };
         if is_doubtful && let Some(events) = &mut self.touching.events {

@@ -60,6 +60,11 @@ impl Key {
         }
     }
 
+    /// The event that a terminal reports for it.
+    pub fn event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
+
     /// The character that this key types into a field, if it does.
     pub fn typed(self) -> Option<char> {
         match self.code {

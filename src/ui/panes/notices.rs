@@ -90,7 +90,7 @@ fn cells(model: &Model, notice: &NoticeRow, watch: &WatchRow) -> [Cell; 7] {
         _ if is_own => theme.own,
         WakeState::Skipped(..) => theme.warn,
         WakeState::Coalescing(_) => theme.active,
-        WakeState::Never => theme.dim,
+        WakeState::Never | WakeState::Unknown => theme.dim,
         WakeState::NotDue | WakeState::Fired(_) => theme.text,
     };
     let number = |text: String| vec![Span::styled(text, theme.text)];

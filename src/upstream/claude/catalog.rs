@@ -32,12 +32,14 @@ pub(super) fn list(
     let mut entries = Vec::with_capacity(files.len());
     let mut known = HashMap::with_capacity(files.len());
     for path in files {
-        let entry = entry(&path, |stat| described.get(&path, stat));
-        match entry {
-            Ok((entry, stat, description)) => {
-                entries.push(entry);
-                known.insert(path, (stat, description));
-            }
+        let found = described_at(&path, |stat| described.get(&path, stat));
+        let listed = found.and_then(|found| {
+            let entry = entry(&path, &found);
+            known.insert(path.clone(), found);
+            entry
+        });
+        match listed {
+            Ok(entry) => entries.push(entry),
             Err(UpstreamError::Unsuitable { reason, .. }) => skipped.push((path, reason)),
             Err(UpstreamError::Io { source, .. }) => skipped.push((path, source.to_string())),
             Err(error) => skipped.push((path, error.to_string())),
@@ -54,7 +56,7 @@ pub(super) fn baseline(projects: &Path, wanted: &str) -> Result<Baseline, Upstre
     let is_path =
         wanted.contains('/') || Path::new(wanted).extension() == Some(OsStr::new("jsonl"));
     let path = if is_path { given(Path::new(wanted))? } else { by_id(projects, wanted)? };
-    let (entry, ..) = entry(&path, |_| None)?;
+    let entry = entry(&path, &described_at(&path, |_| None)?)?;
     let io = |source| UpstreamError::Io { path: path.clone(), source };
     let (file, stat) = open(&path).map_err(|closed| unsuitable(path.clone(), closed))?;
     let end = last_row_end(&file, stat.size).map_err(io)?;
@@ -110,23 +112,28 @@ fn thread_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn entry(
+fn described_at(
     path: &Path,
     known: impl FnOnce(&Stat) -> Option<Description>,
-) -> Result<(CatalogEntry, Stat, Description), UpstreamError> {
+) -> Result<(Stat, Description), UpstreamError> {
     refuse_by_path(path)?;
     let io = |source| UpstreamError::Io { path: path.to_owned(), source };
     let meta = path.symlink_metadata().map_err(io)?;
-    let (stat, description) = if let Some(description) = known(&Stat::of(&meta)) {
-        (Stat::of(&meta), description)
-    } else {
-        let (file, stat) = open(path).map_err(|closed| unsuitable(path.to_owned(), closed))?;
-        (stat, describe(&file, stat.size).map_err(io)?)
-    };
+    if let Some(description) = known(&Stat::of(&meta)) {
+        return Ok((Stat::of(&meta), description));
+    }
+    let (file, stat) = open(path).map_err(|closed| unsuitable(path.to_owned(), closed))?;
+    Ok((stat, describe(&file, stat.size).map_err(io)?))
+}
+
+fn entry(
+    path: &Path,
+    (stat, description): &(Stat, Description),
+) -> Result<CatalogEntry, UpstreamError> {
     if description.is_foreign {
         return Err(refused(path, "it is not a Claude Code transcript"));
     }
-    let entry = CatalogEntry {
+    Ok(CatalogEntry {
         catalog: CATALOG.to_owned(),
         thread: thread_of(path),
         path: path.to_owned(),
@@ -135,8 +142,7 @@ fn entry(
         version: description.version.clone(),
         modified_at: stat.modified,
         size: stat.size,
-    };
-    Ok((entry, stat, description))
+    })
 }
 
 fn refuse_by_path(path: &Path) -> Result<(), UpstreamError> {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 
 use serde::de::{IgnoredAny, MapAccess};
+use serde::{Deserialize, Serialize};
 
 use crate::upstream::files::reader::slice;
 use crate::upstream::shape::{Present, Seen, Shape, Text, take};
@@ -16,7 +17,8 @@ const END: u64 = 64 * 1024;
 const TITLE: usize = 200;
 
 /// What the ends of a transcript say about it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Description {
     /// The title that a person or the harness gave. Never words of a prompt.
     pub(super) title: Option<String>,

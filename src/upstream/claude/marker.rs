@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::clock::Millis;
 use crate::upstream::files::identity::offset_of;
 use crate::upstream::files::place::Stat;
 use crate::upstream::files::reader::Source;
@@ -25,6 +26,32 @@ pub struct Marker {
     /// the adoption don't count. Stays: what lies in such a file was never marked as read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reread: bool,
+    /// How far the sub-agents of the session are known.
+    #[serde(skip_serializing_if = "Agents::is_empty")]
+    pub agents: Agents,
+    /// The session that the transcript says it is continued in, while the file of that one is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continued_in: Option<String>,
+    /// The session that says of itself that it began when this one was cleared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cleared_to: Option<String>,
+}
+
+/// How far the sub-agents of a session are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Agents {
+    /// When their folder was last changed, in milliseconds since the epoch, as of the last time that it was listed; 0 when it
+    /// never was.
+    pub listed: Millis,
+    /// Ids of those that run.
+    pub open: Vec<String>,
+}
+
+impl Agents {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Marker {
@@ -32,10 +59,17 @@ impl Marker {
     ///
     /// The error says what is wrong with it: no offset, or one that is not an integer from 0 to 2^53 − 1.
     pub fn parse(stored: &Value) -> Result<Self, String> {
+        let text = |name| stored.get(name).and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
             offset: offset_of(stored)?,
             file: stored.get("file").and_then(|file| FileIdentity::deserialize(file).ok()),
             reread: stored.get("reread") == Some(&Value::Bool(true)),
+            agents: stored
+                .get("agents")
+                .and_then(|agents| Agents::deserialize(agents).ok())
+                .unwrap_or_default(),
+            continued_in: text("continuedIn"),
+            cleared_to: text("clearedTo"),
         })
     }
 
@@ -46,7 +80,14 @@ impl Marker {
         source: &impl Source,
         stat: &Stat,
     ) -> std::io::Result<Self> {
-        Ok(Self { offset, file: Some(FileIdentity::of(source, offset, stat)?), reread })
+        let file = Some(FileIdentity::of(source, offset, stat)?);
+        Ok(Self { file, ..Self::unread(offset, reread) })
+    }
+
+    /// A marker at `offset` of a file that was not looked at.
+    pub(super) fn unread(offset: u64, reread: bool) -> Self {
+        let agents = Agents::default();
+        Self { offset, file: None, reread, agents, continued_in: None, cleared_to: None }
     }
 
     /// The marker as it is stored.

@@ -2,17 +2,23 @@
 //!
 //! - [`classify`] decides for one row whether a person wrote it;
 //! - [`marker`] says how far a file has been read, and which file it was;
+//! - `facts` and `agents` find compactions and sub-agents, `continued` and `moved` where a session went on;
 //! - [`scan`] shows all of that for one file;
 //! - [`ClaudeProvider`] answers the engine.
 
+mod agents;
 mod catalog;
 pub mod classify;
+mod continued;
 mod describe;
+mod facts;
 pub mod marker;
+mod moved;
 mod pairing;
 mod place;
 mod probe;
 mod record;
+mod retention;
 pub mod scan;
 
 use std::ffi::OsStr;
@@ -20,7 +26,10 @@ use std::path::{Path, PathBuf};
 
 use crate::upstream::files::described::Described;
 use crate::upstream::files::frontier::Frontiers;
-use crate::upstream::{Baseline, Finding, Listing, Probe, Provider, UpstreamError};
+use crate::upstream::{
+    Baseline, Continuation, Finding, Listing, Places, Probe, Provider, UpstreamError,
+};
+use crate::upstream_link::UpstreamLink;
 use describe::Description;
 
 pub use place::kind_of;
@@ -44,6 +53,8 @@ pub struct ClaudeProvider {
     max_row_bytes: u64,
     frontiers: Frontiers,
     described: Described<Description>,
+    births: agents::Births,
+    origins: continued::Origins,
 }
 
 impl ClaudeProvider {
@@ -56,7 +67,16 @@ impl ClaudeProvider {
             max_row_bytes,
             frontiers: Frontiers::default(),
             described: Described::default(),
+            births: agents::Births::default(),
+            origins: continued::Origins::default(),
         }
+    }
+
+    /// Keeps in `folder` what was read of files for the list, so that the next program need not read them again.
+    #[must_use]
+    pub fn remembering_in(self, folder: &Path) -> Self {
+        let described = Described::kept_in(folder, CATALOG, &self.projects);
+        Self { described, ..self }
     }
 }
 
@@ -72,7 +92,20 @@ impl Provider for ClaudeProvider {
     }
 
     fn probe(&self, probe: &Probe) -> Finding {
-        probe::answer(probe, self.max_row_bytes, &self.frontiers)
+        probe::answer(probe, self)
+    }
+
+    fn places(&self, link: &UpstreamLink) -> Option<Places> {
+        let reference = link.reference_json()?;
+        let file = PathBuf::from(reference.get("filePath")?.as_str()?);
+        let own = file.with_extension("");
+        let folders = vec![own.join(agents::FOLDER), own];
+        file.is_absolute().then_some(Places { file, folders })
+    }
+
+    fn continues(&self, path: &Path) -> Option<Continuation> {
+        let to = path.file_stem()?.to_str()?.to_owned();
+        self.origins.of(path).map(|from| Continuation { from, to })
     }
 
     fn list(&self) -> Result<Listing, UpstreamError> {

@@ -1,21 +1,21 @@
-//! Answers one probe: reads one window of a transcript and counts its human turns.
+//! Answers one probe: reads one window of a transcript and counts its human turns; follows the transcript where it went.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::marker::Marker;
+use super::marker::{Agents, Marker};
+use super::moved::{self, Found};
 use super::pairing::Rows;
 use super::place::kind_of;
-use super::{HOST, KIND};
-use crate::upstream::files::frontier::Frontiers;
+use super::{ClaudeProvider, HOST, KIND, agents, facts, retention};
 use crate::upstream::files::place::{Closed, Stat, look, open_real};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::row::Decide as _;
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{Finding, Probe, Window};
+use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Window};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -24,17 +24,26 @@ struct Start {
     replaced: Option<&'static str>,
 }
 
-/// Answers `probe`; rows longer than `max_row_bytes` block.
-pub(super) fn answer(probe: &Probe, max_row_bytes: u64, frontiers: &Frontiers) -> Finding {
+/// One transcript that is asked about.
+struct Asked<'a> {
+    probe: &'a Probe,
+    provider: &'a ClaudeProvider,
+    path: PathBuf,
+    marker: Marker,
+}
+
+/// Answers `probe`.
+pub(super) fn answer(probe: &Probe, provider: &ClaudeProvider) -> Finding {
     let (path, marker) = match target(probe) {
         Ok(target) => target,
         Err(reason) => return Finding::Invalid(reason),
     };
-    match read(probe, &path, &marker, max_row_bytes, frontiers) {
+    let asked = Asked { probe, provider, path, marker };
+    match asked.find() {
         Ok(finding) => finding,
         Err(Closed::Missing(_)) => Finding::Missing,
         Err(Closed::Unreadable(error)) => {
-            Finding::Unreadable(format!("reading {}: {error}", path.display()))
+            Finding::Unreadable(format!("reading {}: {error}", asked.path.display()))
         }
     }
 }
@@ -56,67 +65,200 @@ fn target(probe: &Probe) -> Result<(PathBuf, Marker), String> {
     Ok((path, marker))
 }
 
-fn read(
-    probe: &Probe,
-    path: &Path,
-    marker: &Marker,
-    max_row_bytes: u64,
-    frontiers: &Frontiers,
-) -> Result<Finding, Closed> {
-    if marker.is_quiet(&look(path)?) {
-        return Ok(Finding::Quiet);
+impl Asked<'_> {
+    fn find(&self) -> Result<Finding, Closed> {
+        let is_gone = |closed: &Closed| match closed {
+            Closed::Missing(error) => error.kind() == io::ErrorKind::NotFound,
+            Closed::Unreadable(_) => false,
+        };
+        let found = look(&self.path).and_then(|stat| {
+            if self.marker.is_quiet(&stat) { self.quiet(&stat) } else { self.read() }
+        });
+        match found {
+            Err(closed) if is_gone(&closed) => self.lost(),
+            found => found,
+        }
     }
-    let (file, stat) = open_real(path)?;
-    let replaced = marker.change(&file, &stat)?;
-    let from = match replaced {
-        Some(_) => Start { offset: 0, reread: true, replaced },
-        None => Start { offset: marker.offset, reread: marker.reread, replaced },
-    };
-    let known = frontiers.known(path, &stat, from.offset);
-    let stretch = read_rows(&file, from.offset, known, max_row_bytes)?;
-    let unfinished = match stretch {
-        Stretch::Partial { bytes } | Stretch::Blocked { bytes } => Some(from.offset + bytes),
-        Stretch::Nothing | Stretch::Rows { .. } => None,
-    };
-    frontiers.keep(path, &stat, from.offset, unfinished);
-    Ok(match stretch {
-        Stretch::Blocked { bytes } => Finding::Blocked { bytes, offset: from.offset },
-        Stretch::Rows { bytes, more } => {
-            Finding::Read(window(probe, path, &file, &from, &bytes, more)?)
+
+    /// The transcript itself has nothing new.
+    fn quiet(&self, stat: &Stat) -> Result<Finding, Closed> {
+        if let Some(thread) = &self.marker.continued_in
+            && let Some(path) = self.file_of(thread)?
+        {
+            return Ok(Finding::Read(Window {
+                next_marker: Marker::unread(0, true).to_json(),
+                goes_on: moved(thread, &path),
+                more: true,
+                ..Window::default()
+            }));
         }
-        Stretch::Nothing | Stretch::Partial { .. } if replaced.is_some() => {
-            Finding::Read(window(probe, path, &file, &from, &[], false)?)
+        let mut marker = self.marker.clone();
+        let mut facts = Vec::new();
+        if self.probe.cause != Cause::Tick || !marker.agents.open.is_empty() {
+            (facts, marker.agents) = self.agents(stat)?;
         }
-        Stretch::Nothing | Stretch::Partial { .. } => Finding::Quiet,
-    })
+        if let Cause::Continued { thread } = &self.probe.cause {
+            marker.cleared_to = Some(thread.clone());
+        }
+        let elsewhere = marker
+            .continued_in
+            .as_ref()
+            .or(marker.cleared_to.as_ref())
+            .map(|thread| format!("it goes on as {thread}; adopt that session to follow it"));
+        let is_known = marker.agents.open == self.marker.agents.open
+            && marker.cleared_to == self.marker.cleared_to;
+        Ok(match elsewhere {
+            elsewhere if !facts.is_empty() || !is_known => Finding::Read(Window {
+                next_marker: marker.to_json(),
+                facts,
+                goes_on: elsewhere.map(|detail| Box::new(GoesOn::Elsewhere(detail))),
+                ..Window::default()
+            }),
+            Some(detail) => Finding::Elsewhere(detail),
+            None => Finding::Quiet,
+        })
+    }
+
+    fn read(&self) -> Result<Finding, Closed> {
+        let (file, stat) = open_real(&self.path)?;
+        let replaced = self.marker.change(&file, &stat)?;
+        self.read_open(&self.path, &file, &stat, replaced)
+    }
+
+    fn read_open(
+        &self,
+        path: &Path,
+        file: &File,
+        stat: &Stat,
+        replaced: Option<&'static str>,
+    ) -> Result<Finding, Closed> {
+        let marker = &self.marker;
+        let from = match replaced {
+            Some(_) => Start { offset: 0, reread: true, replaced },
+            None => Start { offset: marker.offset, reread: marker.reread, replaced },
+        };
+        let frontiers = &self.provider.frontiers;
+        let known = frontiers.known(path, stat, from.offset);
+        let stretch = read_rows(file, from.offset, known, self.provider.max_row_bytes)?;
+        let unfinished = match stretch {
+            Stretch::Partial { bytes } | Stretch::Blocked { bytes } => Some(from.offset + bytes),
+            Stretch::Nothing | Stretch::Rows { .. } => None,
+        };
+        frontiers.keep(path, stat, from.offset, unfinished);
+        Ok(match stretch {
+            Stretch::Blocked { bytes } => Finding::Blocked { bytes, offset: from.offset },
+            Stretch::Rows { bytes, more } => {
+                Finding::Read(self.window(path, file, &from, &bytes, more)?)
+            }
+            Stretch::Nothing | Stretch::Partial { .. } if replaced.is_some() => {
+                Finding::Read(self.window(path, file, &from, &[], false)?)
+            }
+            Stretch::Nothing | Stretch::Partial { .. } => Finding::Quiet,
+        })
+    }
+
+    /// What `bytes`, whole rows from the start on, hold.
+    fn window(
+        &self,
+        path: &Path,
+        file: &File,
+        from: &Start,
+        bytes: &[u8],
+        more: bool,
+    ) -> io::Result<Window> {
+        let probe = self.probe;
+        let next = from.offset + bytes.len() as u64;
+        // Looked at after reading: a change that was read must not look like one that was not.
+        let stat = Stat::of(&file.metadata()?);
+        let mut count = Count::new(probe, stat.modified, from.reread);
+        let mut decide = Rows::new(kind_of(path));
+        count.rows(bytes, from.offset, &mut decide);
+        decide.finish(&mut |row, ()| count.row(&row));
+        let (echoes, malformed) = (count.echoes, count.malformed);
+        let turns = count.into_turns();
+        let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
+
+        let not_before = from.reread.then_some(probe.link.created_at);
+        let told = facts::told(bytes, stat.modified, not_before);
+        let mut marker = Marker::at(next, from.reread, file, &stat)?;
+        let mut facts = told.facts;
+        let (of_agents, agents) = self.agents(&stat)?;
+        facts.extend(of_agents);
+        facts.sort_by_key(|fact| fact.at);
+        marker.agents = agents;
+        marker.continued_in = told.continued_in;
+        let goes_on = match &marker.continued_in {
+            Some(thread) => self.file_of(thread)?.is_some(),
+            None => false,
+        };
+        Ok(Window {
+            turns,
+            echoes,
+            malformed,
+            next_marker: marker.to_json(),
+            dedupe_id,
+            replaced: from.replaced.map(str::to_owned),
+            more: (more && stat.size > next) || goes_on,
+            facts,
+            ..Window::default()
+        })
+    }
+
+    fn agents(&self, stat: &Stat) -> io::Result<(Vec<Fact>, Agents)> {
+        let adopted = self.probe.link.created_at;
+        let (known, births) = (&self.marker.agents, &self.provider.births);
+        agents::look(&self.path, stat.modified, adopted, known, births)
+    }
+
+    /// The file of another session of the same program, beside this one or, when it is the only one, in another project.
+    fn file_of(&self, thread: &str) -> io::Result<Option<PathBuf>> {
+        let beside = self.path.with_file_name(format!("{thread}.jsonl"));
+        if beside.to_str().is_some() && look(&beside).is_ok() {
+            return Ok(Some(beside));
+        }
+        let mut found = moved::named(&self.provider.projects, &beside)?;
+        Ok(if found.len() == 1 { found.pop() } else { None })
+    }
+
+    /// Nothing lies where the transcript was.
+    fn lost(&self) -> Result<Finding, Closed> {
+        let path = match moved::find(&self.provider.projects, &self.path, &self.marker)? {
+            Found::Here(path) => path,
+            Found::Uncertain(paths) => {
+                let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+                return Ok(Finding::Elsewhere(format!(
+                    "a file of this session lies at {}, but it is not certain that it is the one that was read; adopt it by its path",
+                    places.join(" and ")
+                )));
+            }
+            Found::Nowhere => {
+                return Ok(self.marker.file.as_ref().map_or(Finding::Missing, |file| {
+                    let kept = retention::kept(&self.provider.projects);
+                    Finding::Gone(Absence { last_written: file.modified, kept })
+                }));
+            }
+        };
+        let (file, stat) = open_real(&path)?;
+        // It is the file that was read, under another number perhaps, so it is read on and not again.
+        let window = match self.read_open(&path, &file, &stat, None)? {
+            Finding::Read(window) => window,
+            Finding::Quiet => {
+                let from = Start {
+                    offset: self.marker.offset,
+                    reread: self.marker.reread,
+                    replaced: None,
+                };
+                self.window(&path, &file, &from, &[], false)?
+            }
+            finding => return Ok(finding),
+        };
+        let goes_on = moved(&self.probe.link.thread, &path);
+        Ok(Finding::Read(Window { goes_on, ..window }))
+    }
 }
 
-/// What `bytes`, whole rows from the start on, hold.
-fn window(
-    probe: &Probe,
-    path: &Path,
-    file: &File,
-    from: &Start,
-    bytes: &[u8],
-    more: bool,
-) -> io::Result<Window> {
-    let next = from.offset + bytes.len() as u64;
-    // Looked at after reading: a change that was read must not look like one that was not.
-    let stat = Stat::of(&file.metadata()?);
-    let mut count = Count::new(probe, stat.modified, from.reread);
-    let mut decide = Rows::new(kind_of(path));
-    count.rows(bytes, from.offset, &mut decide);
-    decide.finish(&mut |row, ()| count.row(&row));
-    let (echoes, malformed) = (count.echoes, count.malformed);
-    let turns = count.into_turns();
-    let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
-    Ok(Window {
-        turns,
-        echoes,
-        malformed,
-        next_marker: Marker::at(next, from.reread, file, &stat)?.to_json(),
-        dedupe_id,
-        replaced: from.replaced.map(str::to_owned),
-        more: more && stat.size > next,
-    })
+/// That the session goes on in another file.
+fn moved(thread: &str, path: &Path) -> Option<Box<GoesOn>> {
+    let reference = json!({ "filePath": path.to_str()? });
+    Some(Box::new(GoesOn::Moved { thread: thread.to_owned(), reference }))
 }

@@ -34,11 +34,12 @@ pub(super) struct Record<'de> {
     pub(super) delivery_id: Text<'de>,
 }
 
-/// The `message` of a user record.
+/// The `message` of a user or assistant record.
 #[derive(Default)]
 pub(super) struct Message<'de> {
     pub(super) role: Text<'de>,
     pub(super) content: Words<'de>,
+    pub(super) stop_reason: Text<'de>,
 }
 
 /// The `attachment` of an attachment record.
@@ -117,6 +118,7 @@ impl<'de> Shape<'de> for Message<'de> {
         match name {
             "role" => self.role = take(map)?,
             "content" => self.content = take(map)?,
+            "stop_reason" => self.stop_reason = take(map)?,
             _ => map.next_value::<IgnoredAny>().map(drop)?,
         }
         Ok(())

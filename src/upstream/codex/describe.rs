@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::de::{IgnoredAny, MapAccess};
+use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use super::source::Rollout;
@@ -28,7 +29,8 @@ const TITLES: u64 = 64 * 1024 * 1024;
 const TITLE_ROW: u64 = 64 * 1024;
 
 /// What the first row of a rollout says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Description {
     /// The thread's id.
     pub(super) thread: Option<String>,

@@ -26,7 +26,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::upstream::files::described::Described;
-use crate::upstream::{Baseline, Finding, Listing, Probe, Provider, UpstreamError};
+use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, Provider, UpstreamError};
 use describe::Description;
 use probe::Kept;
 
@@ -58,6 +58,13 @@ impl CodexProvider {
             described: Described::default(),
         }
     }
+
+    /// Keeps in `folder` what was read of files for the list, so that the next program need not read them again.
+    #[must_use]
+    pub fn remembering_in(self, folder: &Path) -> Self {
+        let described = Described::kept_in(folder, CATALOG, &self.home);
+        Self { described, ..self }
+    }
 }
 
 /// The home folder that Codex uses: `CODEX_HOME` when it is set, else `.codex` in the person's home folder.
@@ -73,6 +80,13 @@ impl Provider for CodexProvider {
 
     fn probe(&self, probe: &Probe) -> Finding {
         probe::answer(probe, self.max_row_bytes, &self.kept)
+    }
+
+    /// After a rewind a thread goes on in a file of its own.
+    fn continues(&self, path: &Path) -> Option<Continuation> {
+        let name = name::Name::of(path)?;
+        let to = name.segment.id()?.to_owned();
+        Some(Continuation { from: name.thread, to })
     }
 
     fn list(&self) -> Result<Listing, UpstreamError> {

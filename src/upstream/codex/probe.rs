@@ -254,6 +254,7 @@ impl Follower<'_> {
             },
             replaced: from.replaced.map(str::to_owned),
             more: more && (rollout.is_packed() || stat.size > next),
+            ..Window::default()
         })
     }
 }

@@ -6,12 +6,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 use crate::upstream::UpstreamError;
 
 /// What tells whether a file changed, and whether it is still the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stat {
     pub(crate) device: u64,
     pub(crate) inode: u64,

@@ -1,5 +1,6 @@
 //! What a row of a transcript is, whichever harness wrote it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::clock::Millis;
@@ -7,7 +8,7 @@ use crate::upstream::RecordId;
 use crate::upstream::echo::{OwnTexts, TextHash};
 
 /// What a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// A direct human turn.
@@ -19,7 +20,7 @@ pub enum Verdict {
 }
 
 /// Why a row is what it is, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// A prompt that a person sent.

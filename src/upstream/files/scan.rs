@@ -1,5 +1,6 @@
 //! The output of a scan: what each row of a transcript counts as, and why. The same for every harness.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::reader::{Source, Stretch, read_rows, rows};
@@ -7,7 +8,7 @@ use super::row::{Decide, Reason, Row, Verdict};
 use crate::clock::Millis;
 
 /// One row of a scan. Holds no word of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScanRow {
     /// The physical line, counted on 0x0A from 1 at the offset where the scan begins.
     pub line: u64,
@@ -26,7 +27,7 @@ pub struct ScanRow {
 }
 
 /// What a row of a scan is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanVerdict {
     /// A direct human turn.
@@ -42,7 +43,7 @@ pub enum ScanVerdict {
 }
 
 /// Why a row of a scan is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ScanReason {
     /// The row was read.
@@ -52,7 +53,7 @@ pub enum ScanReason {
 }
 
 /// Why a row was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deferral {
     /// Its line end is not written yet.
@@ -62,7 +63,7 @@ pub enum Deferral {
 }
 
 /// How far a scan came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanState {
     /// To the end of the file.
@@ -74,7 +75,7 @@ pub enum ScanState {
 }
 
 /// The last line of a scan: what stands under `total`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScanTotal {
     /// Whole rows, without blank lines.

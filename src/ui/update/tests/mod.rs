@@ -2,8 +2,10 @@
 
 mod adopt;
 mod delta;
+mod help;
 mod main_view;
 mod news;
+mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,6 +140,8 @@ impl Bench {
             keymap: Keymap::new(&Overrides::new()).unwrap(),
             title: None,
             bell: true,
+            desktop: true,
+            ascii: false,
             zone: TimeZone::UTC,
             now: NOW,
         });

@@ -1,0 +1,109 @@
+//! `schema`: the JSON Schema of what a verb prints, made from the very types that it prints.
+
+use clap::Args;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use crate::upstream::claude::scan::ScanRow;
+
+use super::json::{Done, RecordedJson};
+use super::output::{Document, Output};
+use super::{
+    CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, following, goal,
+    notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
+};
+
+/// The arguments of `schema`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The verb, or `error` for what any verb prints with --json when it fails
+    #[arg(value_name = "VERB", value_parser = VERBS)]
+    verb: String,
+}
+
+/// The verbs whose JSON has a schema.
+const VERBS: [&str; 26] = [
+    "adopt",
+    "alerts",
+    "catalog",
+    "check",
+    "compacted",
+    "delete",
+    "doctor",
+    "error",
+    "explain",
+    "finish",
+    "follow",
+    "goal",
+    "notices",
+    "queue",
+    "record",
+    "reset",
+    "scan",
+    "send",
+    "sessions",
+    "spawn",
+    "status",
+    "tick",
+    "turn",
+    "unwatch",
+    "wait",
+    "watch",
+];
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), CliError> {
+    let schema = schema_of(&arguments.verb)
+        .ok_or_else(|| CliError::Usage(format!("{} prints no JSON", arguments.verb)))?;
+    output.text(&format!("{schema:#}"))
+}
+
+/// The schema of a verb's documents, or of its lines where it streams.
+fn schema_of(verb: &str) -> Option<Value> {
+    Some(match verb {
+        "adopt" => of::<Done<adopt::Adoption<'static>>>(),
+        "alerts" => of::<alerts::Tested>(),
+        "catalog" => of::<catalog::Catalog<'static>>(),
+        "check" => of::<check::Checked<'static>>(),
+        "compacted" | "finish" | "record" | "spawn" => of::<RecordedJson<'static>>(),
+        "delete" => of::<Done<delete::Deleted>>(),
+        "doctor" => of::<doctor::Examined<'static>>(),
+        "error" => of::<error::Failure<'static>>(),
+        "explain" => of::<explain::Explained<'static>>(),
+        "follow" | "wait" => of::<following::Followed<'static>>(),
+        "goal" => either::<RecordedJson<'static>, Done<goal::Unchanged>>(),
+        "notices" => of::<notices::Notices<'static>>(),
+        "queue" => of::<queue::Queues>(),
+        "reset" => of::<Done<reset::Reset>>(),
+        "scan" => either::<ScanRow, scan::Total<'static>>(),
+        "send" => of::<Done<send::Sent<'static>>>(),
+        "sessions" => of::<sessions::Sessions<'static>>(),
+        "status" => of::<status::Status<'static>>(),
+        "tick" => of::<tick::Ticked<'static>>(),
+        "turn" => of::<turn::TurnJson<'static>>(),
+        "unwatch" => of::<Done<unwatch::Removed>>(),
+        "watch" => of::<Done<watch::WatchJson>>(),
+        "watches" => of::<watches::Watches<'static>>(),
+        _ => return None,
+    })
+}
+
+/// The schema of a document that says a `T`.
+fn of<T: JsonSchema>() -> Value {
+    settings().into_generator().into_root_schema_for::<Document<T>>().to_value()
+}
+
+/// The schema of a document that says one of the two.
+fn either<One: JsonSchema, Other: JsonSchema>() -> Value {
+    let settings = settings();
+    let dialect = settings.meta_schema.clone();
+    let mut generator = settings.into_generator();
+    let one = generator.subschema_for::<Document<One>>();
+    let other = generator.subschema_for::<Document<Other>>();
+    let definitions = generator.take_definitions(true);
+    json!({ "$schema": dialect, "anyOf": [one, other], "$defs": definitions })
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().for_serialize()
+}

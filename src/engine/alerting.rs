@@ -1,0 +1,85 @@
+//! Telling somebody about an alert: by a program, or by a message of the desktop.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::alerts::{Alert, AlertRule};
+
+/// A program that still runs after this is left to itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a program that was started is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Tells about an alert by every way that its rule names. Blocks until the programs ended, ten seconds each at the most.
+///
+/// # Errors
+/// What could not be told, one line a way.
+pub fn tell(rule: &AlertRule, alert: &Alert) -> Result<(), String> {
+    let mut failed = Vec::new();
+    if let Some((program, arguments)) = rule.command.split_first() {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("TIDINGS_ALERT", &alert.rule)
+            .env("TIDINGS_ALERT_TURN", alert.turn.as_str())
+            .env("TIDINGS_WATCHER", alert.watcher.as_str())
+            .env("TIDINGS_TARGET", alert.target.as_str())
+            .env("TIDINGS_CONDITION", alert.condition.as_str())
+            .env("TIDINGS_SINCE", alert.since.to_string())
+            .env("TIDINGS_SENTENCE", &alert.sentence);
+        failed.extend(run(program, &mut command).err());
+    }
+    if rule.desktop {
+        failed.extend(desktop(&alert.sentence).err());
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("the alert {:?} was not told: {}", alert.rule, failed.join("; ")))
+}
+
+/// Shows a message by the desktop's own program.
+fn desktop(sentence: &str) -> Result<(), String> {
+    let (program, mut command) = if cfg!(target_os = "macos") {
+        let program = "osascript";
+        let mut command = Command::new(program);
+        // The text goes in as an argument, so that nothing in it is run.
+        command.args([
+            "-e",
+            "on run words",
+            "-e",
+            "display notification (item 1 of words) with title \"tidings\"",
+            "-e",
+            "end run",
+            sentence,
+        ]);
+        (program, command)
+    } else {
+        let program = "notify-send";
+        let mut command = Command::new(program);
+        command.args(["--app-name=tidings", "--", "tidings", sentence]);
+        (program, command)
+    };
+    run(program, &mut command)
+}
+
+fn run(program: &str, command: &mut Command) -> Result<(), String> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("{program} could not be started: {error}"))?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("{program} ended with {status}")),
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(error) => return Err(format!("{program} could not be waited for: {error}")),
+        }
+    }
+    // It runs on; somebody has to take its exit status when it ends.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}

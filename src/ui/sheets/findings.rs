@@ -1,0 +1,160 @@
+//! Findings work like lints: the rule, where it matches, and a sentence that says what to do. A rule that can't be judged yet
+//! says so. The most urgent stands first.
+
+use crate::engine::findings::{Count, Rule, findings};
+use crate::engine::snapshot::WatchRow;
+use crate::ui::index::PairId;
+use crate::ui::model::Model;
+use crate::ui::sheet::{Field, Row, RowId, Tint};
+use crate::ui::table::{Column, fixed, flexible, right};
+use crate::ui::theme::sign;
+use crate::ui::words;
+use crate::visible::clean;
+use crate::watch::Condition;
+
+pub(super) const COLUMNS: [Column; 5] = [
+    fixed("RULE", 19, 0),
+    flexible("WHERE", 28, 2, 0),
+    right("OWED", 6, 2),
+    right("SINCE", 6, 1),
+    flexible("BECAUSE", 24, 3, 3),
+];
+
+pub(super) fn rows(model: &Model) -> Vec<Row> {
+    let all = model.shown();
+    let mut rows = Vec::new();
+    let mut unknown = Vec::new();
+    for finding in findings(all) {
+        match (finding.count, condition(finding.rule)) {
+            (Count::NotEnoughData(why), _) => unknown.push(not_judged(finding.rule, why)),
+            (Count::Known(subjects), None) => {
+                rows.extend(subjects.into_iter().map(|subject| plain(finding.rule, &subject)));
+            }
+            (Count::Known(_), Some(condition)) => {
+                rows.extend(pairs(model, finding.rule, condition));
+            }
+        }
+    }
+    rows.extend(unknown);
+    rows
+}
+
+/// The condition that a rule is about; such a rule matches pairs.
+fn condition(rule: Rule) -> Option<Condition> {
+    Some(match rule {
+        Rule::Stalled => Condition::Stalled,
+        Rule::Stopped => Condition::Stopped,
+        Rule::Gap => Condition::Gap,
+        Rule::Rewound => Condition::Rewound,
+        Rule::Expiring => Condition::Expiring,
+        Rule::Unnotifiable => Condition::Unnotifiable,
+        Rule::CaseTwins
+        | Rule::BareWatchers
+        | Rule::HeadsWithoutRows
+        | Rule::Blocked
+        | Rule::TickOverdue
+        | Rule::QueueNearCap => return None,
+    })
+}
+
+fn pairs(model: &Model, rule: Rule, condition: Condition) -> Vec<Row> {
+    let watches = model.shown().watches.iter().filter(|watch| watch.condition == condition);
+    let mut found: Vec<&WatchRow> = watches.collect();
+    found.sort_by_key(|watch| watch.pending_since.unwrap_or(i64::MAX));
+    found.into_iter().map(|watch| pair(model, rule, watch)).collect()
+}
+
+fn pair(model: &Model, rule: Rule, watch: &WatchRow) -> Row {
+    let cursor = &watch.cursor;
+    let now = model.reckoned_now();
+    let since = match watch.pending_since {
+        Some(at) => {
+            let span = now.saturating_sub(at);
+            Field::new(words::age(span), Tint::Dim).by(span)
+        }
+        None => Field::default(),
+    };
+    let because = clean(&watch.because).into_owned();
+    let place =
+        format!("{} → {}", words::short_key(&cursor.watcher), words::short_key(&cursor.target));
+    Row {
+        id: RowId::Pair(PairId::of(watch)),
+        detail: vec![
+            format!("{because}. {}", rule.sentence()),
+            format!(
+                "{} → {}: last seen {}, notified {}, material {}, state version {}",
+                words::whole_key(&cursor.watcher),
+                words::whole_key(&cursor.target),
+                cursor.seen,
+                cursor.notified,
+                cursor.material,
+                watch.head,
+            ),
+        ],
+        fields: vec![
+            Field::new(
+                format!("{} {}", sign(watch.condition), rule.as_str()),
+                tint(watch.condition),
+            ),
+            Field::new(place, Tint::Text),
+            Field::new(watch.actionable_lag().to_string(), Tint::Text).by(watch.actionable_lag()),
+            since,
+            Field::new(because, Tint::Dim),
+        ],
+    }
+}
+
+fn plain(rule: Rule, subject: &str) -> Row {
+    let subject = clean(subject).into_owned();
+    let fields = vec![
+        Field::new(format!("! {}", rule.as_str()), Tint::Warn),
+        Field::new(subject.clone(), Tint::Text),
+        Field::default(),
+        Field::default(),
+        Field::new(rule.sentence(), Tint::Dim),
+    ];
+    let detail = vec![format!("{subject}: {}", rule.sentence())];
+    Row { id: RowId::Finding(rule.as_str(), subject), fields, detail }
+}
+
+fn not_judged(rule: Rule, why: &str) -> Row {
+    let fields = vec![
+        Field::new(format!("? {}", rule.as_str()), Tint::Dim),
+        Field::new("not enough data yet", Tint::Dim),
+        Field::default(),
+        Field::default(),
+        Field::new(why, Tint::Dim),
+    ];
+    let detail = vec![format!("not enough data yet: {why}")];
+    Row { id: RowId::Finding(rule.as_str(), String::new()), fields, detail }
+}
+
+fn tint(condition: Condition) -> Tint {
+    match condition {
+        Condition::InStep => Tint::Good,
+        Condition::Pending | Condition::Interleaved => Tint::Active,
+        Condition::PendingQuiet | Condition::Unnotifiable => Tint::Dim,
+        Condition::Expiring | Condition::Rewound | Condition::Unknown => Tint::Warn,
+        Condition::Stalled | Condition::Stopped | Condition::Gap => Tint::Bad,
+    }
+}
+
+pub(super) fn summary(model: &Model) -> String {
+    let found = findings(model.shown());
+    let (mut hold, mut counts, mut open) = (0, Vec::new(), 0);
+    for finding in &found {
+        match finding.matches() {
+            Some(0) => hold += 1,
+            Some(n) => {
+                counts.push(format!("{} {}", words::number(n as u64), finding.rule.as_str()));
+            }
+            None => open += 1,
+        }
+    }
+    let mut parts = vec![format!("of {} {hold} hold", words::count(found.len(), "rule"))];
+    parts.append(&mut counts);
+    if open > 0 {
+        parts.push(format!("{open} can't be judged yet"));
+    }
+    parts.join(" · ")
+}

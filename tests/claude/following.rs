@@ -1,0 +1,128 @@
+//! Where a session goes on: followed when that is certain, said when it is not.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use tidings::event::EventKind;
+
+use super::support::{House, append, continued_in, prompt};
+
+fn turns(house: &House) -> u64 {
+    let events = house.events(&EventKind::HumanDirectMessage);
+    events
+        .iter()
+        .map(|event| event.payload.as_ref().map_or(1, |payload| payload["turns"].as_u64().unwrap()))
+        .sum()
+}
+
+#[test]
+fn a_moved_project_folder_is_followed_and_counts_nothing_twice() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let session = house.adopt(&path);
+    append(&path, &[prompt("one", 1)]);
+    assert_eq!(house.tick().outcome, "activity");
+    append(&path, &[prompt("two", 2)]);
+    let there = house.path("-elsewhere/a.jsonl");
+    fs::rename(&path, &there).unwrap();
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    assert!(outcome.detail.unwrap().contains("moved"));
+    let reference = house.link(&session).reference_json().unwrap();
+    assert_eq!(reference["filePath"], there.to_str().unwrap());
+    assert_eq!(house.tick().outcome, "quiet");
+    fs::rename(&there, &path).unwrap();
+    assert_eq!(house.tick().outcome, "moved");
+    append(&path, &[prompt("three", 3)]);
+    assert_eq!(house.tick().outcome, "activity");
+    assert_eq!(turns(&house), 3);
+    assert_eq!(house.events(&EventKind::UpstreamMissing).len(), 0);
+    house.assert_private();
+}
+
+#[test]
+fn a_file_that_was_copied_away_is_read_on_and_not_again() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    house.adopt(&path);
+    let there = house.path("-elsewhere/a.jsonl");
+    fs::copy(&path, &there).unwrap();
+    fs::remove_file(&path).unwrap();
+    append(&there, &[prompt("one", 1)]);
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+}
+
+#[test]
+fn another_file_of_that_name_is_said_and_not_followed() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let session = house.adopt(&path);
+    fs::write(house.path("-elsewhere/a.jsonl"), prompt("other", 1)).unwrap();
+    assert_eq!(house.tick().outcome, "quiet");
+    fs::remove_file(&path).unwrap();
+    for _ in 0..4 {
+        let outcome = house.tick();
+        assert_eq!(outcome.outcome, "continued elsewhere");
+        assert!(outcome.detail.unwrap().contains("-elsewhere/a.jsonl"));
+    }
+    assert_eq!(house.link(&session).reference_json().unwrap()["filePath"], path.to_str().unwrap());
+    assert_eq!(turns(&house), 0);
+}
+
+#[test]
+fn a_session_that_says_where_it_is_continued_is_followed_there() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let session = house.adopt(&path);
+    append(&path, &[prompt("one", 1), continued_in("b")]);
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    let outcome = house.tick();
+    assert_eq!(outcome.outcome, "continued elsewhere");
+    assert!(outcome.detail.unwrap().contains("goes on as b"));
+    // What the new file repeats counts no more than what is older than the adoption.
+    let new = house.transcript("b", &[prompt("old", -1), prompt("one", 1), prompt("two", 120_000)]);
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    assert_eq!(house.link(&session).thread, "b");
+    append(&new, &[prompt("three", 130_000)]);
+    assert_eq!(house.tick().human_turns, 1);
+    assert_eq!(turns(&house), 3);
+}
+
+#[test]
+fn a_session_that_was_adopted_itself_is_not_followed_to() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let new = house.transcript("b", &[prompt("other", -1)]);
+    let session = house.adopt(&path);
+    house.adopt(&new);
+    append(&path, &[continued_in("b")]);
+    append(&new, &[prompt("two", 2)]);
+    for _ in 0..2 {
+        let outcomes = house.tick_all();
+        let of_old = outcomes.iter().find(|outcome| outcome.session == session).unwrap();
+        assert_eq!(of_old.outcome, "continued elsewhere");
+    }
+    assert_eq!(house.link(&session).thread, "a");
+    assert_eq!(turns(&house), 1);
+}
+
+#[test]
+fn what_is_known_of_a_transcript_that_is_gone_is_said() {
+    for (days, want) in [(40, "was not written for 40 days"), (2, "somebody else removed")] {
+        let mut house = House::new();
+        let path = house.transcript("a", &[prompt("old", -1)]);
+        let written = SystemTime::UNIX_EPOCH
+            + Duration::from_millis(u64::try_from(super::support::NOW).unwrap())
+            - Duration::from_secs(days * 86_400);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+        house.adopt(&path);
+        fs::remove_file(&path).unwrap();
+        let outcome = house.tick();
+        assert_eq!(outcome.outcome, "missing");
+        let detail = outcome.detail.unwrap();
+        assert!(detail.starts_with("1/3; ") && detail.contains(want), "{detail}");
+    }
+}
