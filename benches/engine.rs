@@ -1,8 +1,11 @@
 //! How fast the engine is, on a real file in WAL mode. `cargo bench`; a figure that is missed ends it with exit 1.
 //!
 //! Appends are measured against the bare minimum: the same rows written by cached statements through the same library, on a
-//! twin of the database with the same settings. Both take turns in short batches, so that whatever else the machine does falls
-//! on both, and the ratio of the medians is reported. Ours is the whole command as it runs live, with its queue and its wakes.
+//! twin of the database with the same settings. Both take turns in short batches, and the ratio of the medians is reported. Ours
+//! is the whole command as it runs live, with its queue and its wakes.
+//!
+//! What counts is the time that the thread was at work, so that a machine that does other things as well judges the same; the
+//! time by the clock stands beside it.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior, params};
+use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 use tidings::clock::{HOUR, ManualClock};
 use tidings::engine::{Discipline, Engine, Settings};
@@ -28,7 +32,7 @@ const NOW: i64 = 1_800_000_000_000;
 const TARGET: &str = "agent:main:subagent:7d1f2c9e-7f0e-4c57-9d5e-2f1f6a3b8c4d";
 
 /// Events of a batch, and batches of each side.
-const BATCH: usize = 20;
+const BATCH: u32 = 20;
 const BATCHES: usize = 60;
 
 fn main() -> ExitCode {
@@ -74,13 +78,12 @@ impl Figures {
     fn time(&mut self, what: &str, took: &[Taken], limit: Duration) {
         let wall = median(took.iter().map(|took| took.wall).collect());
         let cpu = median(took.iter().map(|took| took.cpu).collect());
-        let found = format!("{wall:.1?}, of it {cpu:.1?} at work");
-        self.say(what, &found, wall < limit, &format!("< {limit:?}"));
+        let found = format!("{cpu:.1?} at work, {wall:.1?} by the clock");
+        self.say(what, &found, cpu < limit, &format!("< {limit:?}"));
     }
 }
 
-/// How long something took: by the clock, and what this thread was at work. On a machine that does other things as well the
-/// two differ.
+/// How long something took: by the clock, and what this thread was at work.
 struct Taken {
     wall: Duration,
     cpu: Duration,
@@ -95,12 +98,10 @@ fn taking(times: u32, mut something: impl FnMut()) -> Taken {
     Taken { wall: began.elapsed() / times, cpu: at_work().saturating_sub(worked) / times }
 }
 
-/// How long this thread has been at work; nothing where the system does not tell.
+/// How long this thread has been at work.
 fn at_work() -> Duration {
-    let told = std::fs::read("/proc/thread-self/schedstat").unwrap_or_default();
-    let first = told.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let nanos = std::str::from_utf8(first).ok().and_then(|nanos| nanos.parse().ok());
-    Duration::from_nanos(nanos.unwrap_or(0))
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -201,24 +202,17 @@ impl Twins {
 
     /// One batch on each side: how long an event took, ours first.
     fn batch(&mut self, state: State) -> [Duration; 2] {
-        let mut took = [Duration::ZERO; 2];
         let event = human_turn();
         let events = if state == State::Pending { BATCH } else { 1 };
         if state == State::Opening {
             self.acknowledge();
         }
-        let began = Instant::now();
-        for _ in 0..events {
+        let ours = taking(events, || {
             self.engine.record(&event, Gate::Open).unwrap();
             self.engine.take_asked();
-        }
-        took[0] += began.elapsed();
-        let began = Instant::now();
-        for _ in 0..events {
-            append_bare(&mut self.bare, &event, state);
-        }
-        took[1] += began.elapsed();
-        took.map(|took| took / u32::try_from(events).unwrap())
+        });
+        let bare = taking(events, || append_bare(&mut self.bare, &event, state));
+        [ours.cpu, bare.cpu]
     }
 }
 
