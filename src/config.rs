@@ -52,6 +52,10 @@ pub struct Upstream {
     pub max_row_bytes: u64,
     /// Claude Code's config folder, in place of `CLAUDE_CONFIG_DIR`; `~/` at its beginning means the home folder.
     pub claude_config_dir: Option<PathBuf>,
+    /// Codex's home folder, in place of `CODEX_HOME`; `~/` at its beginning means the home folder.
+    pub codex_home: Option<PathBuf>,
+    /// Whether file events make the monitor look at once at what was written, between its ticks.
+    pub file_events: bool,
 }
 
 /// The table `notices`.
@@ -121,33 +125,78 @@ pub struct Alert {
 }
 
 /// The table `ui`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
-    /// Which colours the screen uses.
-    pub theme: Theme,
+    /// Which theme the screen uses: a built-in one, or a file in the folder `themes` beside the config.
+    pub theme: String,
+    /// How many colours the terminal shows.
+    pub colours: Colours,
+    /// Which characters the screen uses.
+    pub glyphs: Glyphs,
     /// Keys in place of the default ones: the name of an action, and all its keys.
     pub keys: BTreeMap<String, Vec<String>>,
     /// Whether a notice for the operator rings the bell.
     pub bell: bool,
+    /// Whether a notice for the operator is shown as a message of the desktop.
+    pub desktop: bool,
+    /// Whether the mouse selects and scrolls.
+    pub mouse: bool,
 }
 
-/// A theme of the screen.
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Colours {
+    /// What the terminal says of itself.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// The 16 named ones.
+    #[serde(rename = "16")]
+    Sixteen,
+    /// 256.
+    #[serde(rename = "256")]
+    Indexed,
+    /// All.
+    #[serde(rename = "true")]
+    True,
+}
+
+/// Which characters the screen uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Theme {
-    /// For dark terminals.
+pub enum Glyphs {
+    /// As the locale says.
     #[default]
-    Dark,
-    /// For light terminals.
-    Light,
-    /// No colour at all.
-    Mono,
+    Auto,
+    /// Unicode.
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self {
+            theme: "dark".to_owned(),
+            colours: Colours::default(),
+            glyphs: Glyphs::default(),
+            keys: BTreeMap::new(),
+            bell: false,
+            desktop: false,
+            mouse: false,
+        }
+    }
 }
 
 impl Default for Upstream {
     fn default() -> Self {
-        Self { max_row_bytes: claude::MAX_ROW_BYTES, claude_config_dir: None }
+        Self {
+            max_row_bytes: claude::MAX_ROW_BYTES,
+            claude_config_dir: None,
+            codex_home: None,
+            file_events: true,
+        }
     }
 }
 
@@ -360,26 +409,29 @@ mod tests {
         let example = example.replace("# ", "");
         let whole = format!("{before}[[alerts]]\n{example}")
             .replace("# claude_config", "claude_config")
+            .replace("# codex_home", "codex_home")
             .replace("# attach =", "attach =");
         let alerts = parse(&whole).unwrap().alerts;
         assert_eq!((alerts[0].conditions.len(), alerts[0].repeat), (2, 4 * HOUR));
         assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
         assert_eq!(parse(&whole).unwrap().upstream.claude_config_dir, Some("~/.claude".into()));
+        assert_eq!(parse(&whole).unwrap().upstream.codex_home, Some("~/.codex".into()));
         let table: toml::Table = toml::from_str(&whole).unwrap();
         let Config {
             run_end_notifies: _,
             attach: _,
-            upstream: Upstream { max_row_bytes: _, claude_config_dir: _ },
+            upstream:
+                Upstream { max_row_bytes: _, claude_config_dir: _, codex_home: _, file_events: _ },
             notices: Notices { language: _ },
             wake: Wake { command: _ },
             conditions:
                 Conditions { young: _, stalled_turns: _, stopped: _, tick_overdue: _, expiring: _ },
             alerts: _,
-            ui: Ui { theme: _, keys: _, bell: _ },
+            ui: Ui { theme: _, colours: _, glyphs: _, keys: _, bell: _, desktop: _, mouse: _ },
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 15, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!(keys, 21, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]
@@ -416,8 +468,8 @@ mod tests {
                 "config.toml:2: notices.language: unknown variant `fr`, expected ",
             ),
             (
-                "[ui]\ntheme = \"pink\"",
-                "config.toml:2: ui.theme: unknown variant `pink`, expected ",
+                "[ui]\nglyphs = \"pink\"",
+                "config.toml:2: ui.glyphs: unknown variant `pink`, expected ",
             ),
             (
                 "[ui.keys]\nquit = \"q\"",

@@ -75,10 +75,18 @@ impl EventKind {
 
     /// The kind named `name`; any other name is [`EventKind::Other`].
     pub fn from_name(name: &str) -> Self {
-        Self::KNOWN
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
-            .unwrap_or_else(|| Self::Other(name.to_owned()))
+        match name {
+            "human_direct_message" => Self::HumanDirectMessage,
+            "upstream_missing" => Self::UpstreamMissing,
+            "goal_changed" => Self::GoalChanged,
+            "child_spawned" => Self::ChildSpawned,
+            "run_completed" => Self::RunCompleted,
+            "run_failed" => Self::RunFailed,
+            "compacted" => Self::Compacted,
+            "adopted" => Self::Adopted,
+            "created" => Self::Created,
+            other => Self::Other(other.to_owned()),
+        }
     }
 
     /// The name as it is stored.

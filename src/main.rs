@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use tidings::cli::{self, CliError, Context, Options};
 use tidings::clock::Clock;
-use tidings::config::Theme;
+use tidings::config::{Colours, Glyphs};
 use tidings::demo::{self, Demo, DemoOptions};
 use tidings::engine::live::{Handle, Live};
-use tidings::ui::{self, theme::ThemeName};
+use tidings::ui;
+use tidings::ui::theme::{Depth, Theme};
 
 fn main() -> ExitCode {
     let cli = match cli::parse() {
@@ -34,12 +35,13 @@ fn monitor(options: &Options) -> Result<(), CliError> {
     }
     let context = Context::new(options)?;
     cli::log::to_files(&context)?;
+    let screen = screen(&context, &context.clock, None)?;
     let mut live = match context.attach_options() {
         Some(options) => Live::attach(options)?,
         None => Live::start(context.live_options(true))?,
     };
     drop(live.feed());
-    let shown = show(live.handle(), screen(&context, &context.clock, None));
+    let shown = show(live.handle(), screen);
     live.stop();
     shown
 }
@@ -55,7 +57,7 @@ fn demo(options: &Options, arguments: &cli::demo::Arguments) -> Result<(), CliEr
     let failed = |error: demo::DemoError| CliError::Failed(error.to_string());
     let demo = Demo::start(DemoOptions { seed: arguments.seed, speed: arguments.speed })
         .map_err(failed)?;
-    show(demo.handle(), screen(&context, &demo.clock(), Some("demo")))
+    show(demo.handle(), screen(&context, &demo.clock(), Some("demo"))?)
 }
 
 fn has_terminal() -> bool {
@@ -77,20 +79,41 @@ fn show(handle: Handle, screen: ui::Options) -> Result<(), CliError> {
     }
 }
 
-fn screen(context: &Context, clock: &Arc<dyn Clock>, title: Option<&str>) -> ui::Options {
+fn screen(
+    context: &Context,
+    clock: &Arc<dyn Clock>,
+    title: Option<&str>,
+) -> Result<ui::Options, CliError> {
     let config = &context.config.ui;
-    ui::Options {
-        theme: match config.theme {
-            Theme::Dark => ThemeName::Dark,
-            Theme::Light => ThemeName::Light,
-            Theme::Mono => ThemeName::Mono,
-        },
+    let no_color = context.options.no_color
+        || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let variable = |name: &str| std::env::var(name).ok();
+    let depth = match config.colours {
+        Colours::Auto => {
+            Depth::of_terminal(variable("COLORTERM").as_deref(), variable("TERM").as_deref())
+        }
+        Colours::Sixteen => Depth::Sixteen,
+        Colours::Indexed => Depth::Indexed,
+        Colours::True => Depth::True,
+    };
+    let theme = if no_color {
+        Ok(Theme::mono())
+    } else {
+        Theme::load(&config.theme, context.themes_folder().as_deref(), depth)
+    };
+    Ok(ui::Options {
+        theme: theme.map_err(|error| CliError::Usage(error.to_string()))?,
         keys: config.keys.clone(),
-        no_color: context.options.no_color
-            || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
         clock: Arc::clone(clock),
         zone: jiff::tz::TimeZone::system(),
         title: title.map(str::to_owned),
         bell: config.bell,
-    }
+        desktop: config.desktop,
+        mouse: config.mouse,
+        ascii: match config.glyphs {
+            Glyphs::Auto => ui::ascii::is_asked_for(variable),
+            Glyphs::Unicode => false,
+            Glyphs::Ascii => true,
+        },
+    })
 }

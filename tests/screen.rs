@@ -30,7 +30,7 @@ use tidings::ui::model::{Model, Setup};
 use tidings::ui::theme::Theme;
 use tidings::upstream::Listing;
 
-use harness::{LARGE, SMALL, Screen};
+use harness::{LARGE, MEDIUM, SMALL, Screen};
 use world::{NOW, World, event, listing};
 
 fn team(size: (u16, u16)) -> Screen {
@@ -46,11 +46,11 @@ fn team_at_main(size: (u16, u16)) -> Screen {
 }
 
 /// One snapshot a size.
-macro_rules! at_both_sizes {
+macro_rules! at_each_size {
     ($name:ident, $make:expr) => {
         #[test]
         fn $name() {
-            for (size, suffix) in [(LARGE, "large"), (SMALL, "small")] {
+            for (size, suffix) in [(LARGE, "large"), (MEDIUM, "medium"), (SMALL, "small")] {
                 let screen: Screen = $make(size);
                 insta::assert_snapshot!(format!("{}_{suffix}", stringify!($name)), screen.text());
             }
@@ -58,35 +58,35 @@ macro_rules! at_both_sizes {
     };
 }
 
-at_both_sizes!(starting, |size| Screen::new(size, Theme::dark()));
-at_both_sizes!(empty, |size| Screen::of(size, World::empty().build()));
-at_both_sizes!(main_view, team_at_main);
-at_both_sizes!(main_view_watches, |size| {
+at_each_size!(starting, |size| Screen::new(size, Theme::dark()));
+at_each_size!(empty, |size| Screen::of(size, World::empty().build()));
+at_each_size!(main_view, team_at_main);
+at_each_size!(main_view_watches, |size| {
     let mut screen = team_at_main(size);
     screen.press("<tab>j");
     screen
 });
-at_both_sizes!(main_view_notices, |size| {
+at_each_size!(main_view_notices, |size| {
     let mut screen = team(size);
     screen.press("<tab><tab>jj");
     screen
 });
-at_both_sizes!(main_view_events, |size| {
+at_each_size!(main_view_events, |size| {
     let mut screen = team(size);
     screen.press("<tab><tab><tab>k");
     screen
 });
-at_both_sizes!(every_condition_of_one_watcher, |size| {
+at_each_size!(every_condition_of_one_watcher, |size| {
     let mut screen = team(size);
     screen.press("G<tab>j");
     screen
 });
-at_both_sizes!(notice_for_you, |size| {
+at_each_size!(notice_for_you, |size| {
     let mut screen = team(size);
     screen.send(Message::Snapshot(World::team_with_a_notice_for_the_operator().build()));
     screen
 });
-at_both_sizes!(paused, |size| {
+at_each_size!(paused, |size| {
     let mut screen = team(size);
     screen.press(" ");
     let more =
@@ -94,32 +94,32 @@ at_both_sizes!(paused, |size| {
     screen.send(Message::Snapshot(more.build()));
     screen
 });
-at_both_sizes!(filter_being_typed, |size| {
+at_each_size!(filter_being_typed, |size| {
     let mut screen = team(size);
     screen.press("/child");
     screen
 });
-at_both_sizes!(filter_kept, |size| {
+at_each_size!(filter_kept, |size| {
     let mut screen = team(size);
     screen.press("/refactor<enter>");
     screen
 });
-at_both_sizes!(filter_without_match, |size| {
+at_each_size!(filter_without_match, |size| {
     let mut screen = team(size);
     screen.press("/zzz");
     screen
 });
-at_both_sizes!(only_not_in_step, |size| {
+at_each_size!(only_not_in_step, |size| {
     let mut screen = team(size);
     screen.press("!");
     screen
 });
-at_both_sizes!(branch_folded, |size| {
+at_each_size!(branch_folded, |size| {
     let mut screen = team_at_main(size);
     screen.press("h");
     screen
 });
-at_both_sizes!(viewer_with_overdue_tick, |size| {
+at_each_size!(viewer_with_overdue_tick, |size| {
     let mut world = World::team();
     world.snapshot.role = Role::Viewer { owner: Some(4711) };
     world.snapshot.pulse.overdue = true;
@@ -130,42 +130,99 @@ at_both_sizes!(viewer_with_overdue_tick, |size| {
     }
     Screen::of(size, Arc::new(snapshot))
 });
-at_both_sizes!(engine_gone, |size| {
+at_each_size!(engine_gone, |size| {
     let mut screen = team(size);
     screen.send(Message::EngineGone);
     screen
 });
-at_both_sizes!(problem, |size| {
+at_each_size!(problem, |size| {
     let mut screen = team(size);
     screen.send(Message::Snapshot(World::team().with_problem().build()));
     screen
 });
-at_both_sizes!(problems_page, |size| {
+at_each_size!(problems_page, |size| {
     let mut screen = Screen::of(size, World::team().with_problem().build());
     screen.press("p");
     screen
 });
-at_both_sizes!(hostile_text, |size| {
+at_each_size!(hostile_text, |size| {
     let mut screen = Screen::of(size, World::hostile().build());
-    screen.press("g");
+    screen.press("<home>");
     screen
 });
-at_both_sizes!(help_main, |size| {
+/// A view that `key` opens over the team.
+fn view(size: (u16, u16), key: &str) -> Screen {
+    let mut screen = team_at_main(size);
+    screen.press(key);
+    screen.answer_all();
+    screen
+}
+
+at_each_size!(upstream, |size| view(size, "u"));
+at_each_size!(upstream_forget, |size| view(size, "uD"));
+at_each_size!(upstream_empty, |size| {
+    let mut screen = Screen::of(size, World::empty().build());
+    screen.press("u");
+    screen
+});
+at_each_size!(queue, |size| view(size, "Q"));
+at_each_size!(queue_sorted, |size| view(size, "QooO"));
+at_each_size!(queue_empty, |size| {
+    let mut screen = Screen::of(size, World::empty().build());
+    screen.press("Q");
+    screen
+});
+at_each_size!(storage, |size| view(size, "s"));
+at_each_size!(storage_loading, |size| {
+    let mut screen = team(size);
+    screen.press("s");
+    screen
+});
+at_each_size!(storage_failed, |size| {
+    let mut screen = team(size);
+    screen.press("s");
+    screen.answer(Err("counting failed: the database is locked; try again".into()));
+    screen
+});
+at_each_size!(findings, |size| view(size, "F"));
+at_each_size!(findings_filtered, |size| view(size, "F/ops"));
+at_each_size!(explain, |size| view(size, "<tab>/child-a<enter>e"));
+at_each_size!(graph, |size| view(size, "g"));
+at_each_size!(graph_compact, |size| view(size, "gz"));
+at_each_size!(graph_dots, |size| view(size, "gzz"));
+at_each_size!(graph_ego, |size| view(size, "gi"));
+at_each_size!(graph_not_in_step, |size| view(size, "g!"));
+at_each_size!(graph_search, |size| view(size, "g/child"));
+at_each_size!(palette, |size| view(size, ":"));
+at_each_size!(palette_typed, |size| view(size, ":rew"));
+at_each_size!(zoomed, |size| view(size, "<tab>z"));
+at_each_size!(sorted, |size| view(size, "ooO"));
+at_each_size!(begun_sequence, |size| view(size, "ug"));
+at_each_size!(rewound, |size| view(size, "<lt>"));
+at_each_size!(help_graph, |size| view(size, "g?"));
+at_each_size!(help_upstream, |size| view(size, "u?"));
+at_each_size!(ascii, |size| {
+    let mut screen = Screen::in_ascii(size);
+    screen.send(Message::Snapshot(World::team().build()));
+    screen
+});
+
+at_each_size!(help_main, |size| {
     let mut screen = team(size);
     screen.press("?");
     screen
 });
-at_both_sizes!(help_main_scrolled, |size| {
+at_each_size!(help_main_scrolled, |size| {
     let mut screen = team(size);
     screen.press("?G");
     screen
 });
-at_both_sizes!(help_delta, |size| {
+at_each_size!(help_delta, |size| {
     let mut screen = delta(size, exact());
     screen.press("?");
     screen
 });
-at_both_sizes!(help_adopt, |size| {
+at_each_size!(help_adopt, |size| {
     let mut screen = adopt(size, Ok(listing()));
     screen.press("?");
     screen
@@ -202,13 +259,13 @@ fn exact() -> Changes {
     }
 }
 
-at_both_sizes!(delta_waiting, delta_asked);
-at_both_sizes!(delta_exact, |size| delta(size, exact()));
-at_both_sizes!(delta_gap, |size| {
+at_each_size!(delta_waiting, delta_asked);
+at_each_size!(delta_exact, |size| delta(size, exact()));
+at_each_size!(delta_gap, |size| {
     delta(size, Changes { history_gap: true, earliest: Sequence(1914), ..exact() })
 });
-at_both_sizes!(delta_truncated, |size| delta(size, Changes { truncated: true, ..exact() }));
-at_both_sizes!(delta_second_page, |size| {
+at_each_size!(delta_truncated, |size| delta(size, Changes { truncated: true, ..exact() }));
+at_each_size!(delta_second_page, |size| {
     let mut screen = delta(size, Changes { truncated: true, ..exact() });
     screen.press("n");
     screen.answer(Ok(Reply::Changes(Changes {
@@ -218,26 +275,26 @@ at_both_sizes!(delta_second_page, |size| {
     })));
     screen
 });
-at_both_sizes!(delta_nothing, |size| delta(size, Changes { events: Vec::new(), ..exact() }));
-at_both_sizes!(delta_ahead, |size| {
+at_each_size!(delta_nothing, |size| delta(size, Changes { events: Vec::new(), ..exact() }));
+at_each_size!(delta_ahead, |size| {
     let mut screen = delta(size, exact());
     screen.press("9999<enter>");
     screen.answer(Ok(Reply::Changes(Changes { events: Vec::new(), ..exact() })));
     screen
 });
-at_both_sizes!(delta_version_being_typed, |size| {
+at_each_size!(delta_version_being_typed, |size| {
     let mut screen = delta(size, exact());
     screen.press("19");
     screen
 });
-at_both_sizes!(delta_failed, |size| {
+at_each_size!(delta_failed, |size| {
     let mut screen = delta_asked(size);
     screen.answer(Err(
         "reading agent:main:subagent:child-a failed: the database is locked; try again".into(),
     ));
     screen
 });
-at_both_sizes!(delta_to_acknowledge, |size| {
+at_each_size!(delta_to_acknowledge, |size| {
     let mut screen = Screen::of(size, World::team_with_a_notice_for_the_operator().build());
     screen.press("/refactor<enter><enter>");
     let api = "agent:main:claude:7f3a1c2e-5b0d-4e1f-9a77-0c2d4e6f8a10";
@@ -257,25 +314,25 @@ fn adopt(size: (u16, u16), result: Result<Listing, String>) -> Screen {
     screen
 }
 
-at_both_sizes!(adopt_loading, |size| {
+at_each_size!(adopt_loading, |size| {
     let mut screen = team(size);
     screen.press("a");
     screen
 });
-at_both_sizes!(adopt_empty, |size| adopt(size, Ok(Listing::default())));
-at_both_sizes!(adopt_full, |size| adopt(size, Ok(listing())));
-at_both_sizes!(adopt_failed, |size| {
+at_each_size!(adopt_empty, |size| adopt(size, Ok(Listing::default())));
+at_each_size!(adopt_full, |size| adopt(size, Ok(listing())));
+at_each_size!(adopt_failed, |size| {
     adopt(
         size,
         Err("listing /home/someone/.claude failed: permission denied; check its mode".into()),
     )
 });
-at_both_sizes!(adopt_filtered, |size| {
+at_each_size!(adopt_filtered, |size| {
     let mut screen = adopt(size, Ok(listing()));
     screen.press("/flaky");
     screen
 });
-at_both_sizes!(adopted, |size| {
+at_each_size!(adopted, |size| {
     let mut screen = adopt(size, Ok(listing()));
     screen.press("<enter>");
     screen.answer(Ok(Reply::Adopted(
@@ -309,6 +366,8 @@ fn help_tells_the_keys_that_are_in_force() {
         keymap: Keymap::new(&keys.into()).unwrap(),
         title: Some("demo".into()),
         bell: false,
+        desktop: false,
+        ascii: false,
         zone: TimeZone::UTC,
         now: NOW,
     });

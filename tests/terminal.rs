@@ -203,13 +203,15 @@ fn screen_that_panics() {
     let (requests, _asked) = tokio::sync::mpsc::channel(1);
     let (_in, snapshots) = tokio::sync::watch::channel(Arc::new(Snapshot::default()));
     let options = ui::Options {
-        theme: ui::theme::ThemeName::Dark,
+        theme: ui::theme::Theme::dark(),
         keys: std::collections::BTreeMap::new(),
-        no_color: false,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         zone: jiff::tz::TimeZone::UTC,
         title: None,
         bell: false,
+        desktop: false,
+        mouse: false,
+        ascii: false,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

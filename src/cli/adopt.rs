@@ -1,5 +1,7 @@
 //! `adopt`: a session of another program becomes one of ours, from its present end on.
 
+use std::sync::Arc;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +14,7 @@ use super::watch::register_watch;
 use super::{CliError, Context, error};
 use crate::engine::EngineError;
 use crate::session_key::SessionKey;
-use crate::upstream::UpstreamError;
+use crate::upstream::{Baseline, Provider, UpstreamError};
 
 /// The arguments of `adopt`.
 #[derive(Debug, Args)]
@@ -20,9 +22,9 @@ pub struct Arguments {
     /// The session's id there, a beginning of it that only one has, or the path of its transcript
     #[arg(value_name = "ID")]
     wanted: String,
-    /// The program that it belongs to
-    #[arg(long, value_name = "HARNESS", value_enum, default_value_t)]
-    harness: Harness,
+    /// The program that it belongs to [default: whichever has it]
+    #[arg(long, value_name = "HARNESS", value_enum)]
+    harness: Option<Harness>,
     /// A session that is to watch it; an adopted session that nobody watches is never looked at
     #[arg(long, value_name = "KEY")]
     watch_as: Option<String>,
@@ -42,8 +44,6 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    arguments.harness.refuse_unsupported()?;
-    let provider = context.claude()?;
     let mut engine = context.engine()?;
     let watcher = arguments
         .watch_as
@@ -57,9 +57,9 @@ pub(super) fn run(
         ))
         .into());
     }
-    let adopted = engine
-        .adopt(&provider, &arguments.wanted, context.options.agent.as_deref())
+    let found = find(&context.providers(arguments.harness), &arguments.wanted)
         .map_err(unknown_when_missing)?;
+    let adopted = engine.adopt_from(found, context.options.agent.as_deref())?;
     let session = (adopted.session, adopted.agent);
     if let Some(watcher) = &watcher {
         register_watch(&mut engine, watcher, &session)?;
@@ -84,6 +84,33 @@ pub(super) fn run(
         ));
     }
     Ok(())
+}
+
+/// The session that `wanted` names in one of the catalogs. In which, nobody has to say, as long as only one has it.
+fn find(providers: &[Arc<dyn Provider>], wanted: &str) -> Result<Baseline, EngineError> {
+    let mut found = Vec::new();
+    let mut refused = None;
+    for provider in providers {
+        match provider.baseline(wanted) {
+            Ok(baseline) => found.push(baseline),
+            Err(UpstreamError::NotFound { .. }) => {}
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let names =
+        || providers.iter().map(|provider| provider.catalog()).collect::<Vec<_>>().join(" or ");
+    let count = found.len();
+    match (found.pop(), refused) {
+        (Some(only), _) if count == 1 => Ok(only),
+        (Some(_), _) => {
+            Err(UpstreamError::Ambiguous { catalog: names(), wanted: wanted.to_owned(), count }
+                .into())
+        }
+        (None, Some(error)) => Err(error.into()),
+        (None, None) => {
+            Err(UpstreamError::NotFound { catalog: names(), wanted: wanted.to_owned() }.into())
+        }
+    }
 }
 
 /// A path at which there is nothing names no session, like an id that nothing has.

@@ -1,6 +1,7 @@
 //! Values of options that several verbs read.
 
 use std::io::{self, Read as _};
+use std::path::Path;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,32 +10,35 @@ use super::CliError;
 use crate::config::parse_duration;
 use crate::event::{ActorType, EventKind, Sequence};
 use crate::journal::inbox::MAX_MESSAGE;
+use crate::upstream::{claude, codex};
 
 /// The largest version that every reader of JSON holds exactly.
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
 /// A harness whose sessions can be adopted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Harness {
     /// Claude Code
-    #[default]
     #[value(alias = "claude-code")]
     Claude,
-    /// Codex; not supported yet
-    #[value(hide = true)]
+    /// Codex
     Codex,
 }
 
 impl Harness {
-    /// Refuses a harness whose files this version can't read.
-    pub(super) fn refuse_unsupported(self) -> Result<(), CliError> {
+    /// The catalog of its sessions.
+    pub(super) fn catalog(self) -> &'static str {
         match self {
-            Self::Claude => Ok(()),
-            Self::Codex => Err(CliError::Usage(
-                "codex sessions are not supported yet; the harness that is supported is claude"
-                    .into(),
-            )),
+            Self::Claude => claude::CATALOG,
+            Self::Codex => codex::CATALOG,
         }
+    }
+
+    /// The harness that names its files like this one.
+    pub(super) fn of_file(path: &Path) -> Self {
+        let is_rollout =
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"rollout-"));
+        if is_rollout { Self::Codex } else { Self::Claude }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The options of every verb, made into what the verbs use: the state database, the config, the catalogs, the clock.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
 use tempfile::TempDir;
 
+use super::arguments::Harness;
 use super::{CliError, Options};
 use crate::clock::Millis;
 use crate::clock::{Clock, SystemClock};
@@ -24,6 +26,7 @@ use crate::journal::attached::usual_place;
 use crate::session_key::SessionKey;
 use crate::upstream::Provider;
 use crate::upstream::claude::{self, ClaudeProvider};
+use crate::upstream::codex::{self, CodexProvider};
 
 /// What the verbs use.
 #[derive(Debug)]
@@ -124,42 +127,47 @@ impl Context {
         Ok(engine.known_address(key, self.options.agent.as_deref())?)
     }
 
-    /// Where Claude Code keeps its files, when that is known.
-    fn claude_folder(&self) -> Option<PathBuf> {
-        let home = std::env::var_os("HOME");
-        match &self.config.upstream.claude_config_dir {
-            Some(folder) => Some(below_home(folder)),
-            None => claude::config_dir(
-                std::env::var_os("CLAUDE_CONFIG_DIR").as_deref(),
-                home.as_deref(),
-            ),
-        }
-    }
-
-    /// The catalog of Claude Code's sessions on this machine.
-    pub(super) fn claude(&self) -> Result<ClaudeProvider, CliError> {
-        let folder = self.claude_folder().ok_or_else(|| {
-            CliError::Failed(
-                "no home folder is known, so Claude Code's files can't be found; set upstream.claude_config_dir".into(),
-            )
-        })?;
-        Ok(ClaudeProvider::new(folder, self.config.upstream.max_row_bytes))
-    }
-
     /// The folders in which foreign sessions are looked for, by catalog.
     pub(super) fn homes(&self) -> Vec<(&'static str, PathBuf)> {
-        self.claude_folder().map(|folder| ("claude", folder)).into_iter().collect()
+        let home = std::env::var_os("HOME");
+        let upstream = &self.config.upstream;
+        let set = |name: &str| std::env::var_os(name);
+        let claude = configured(upstream.claude_config_dir.as_deref(), home.as_deref())
+            .or_else(|| claude::config_dir(set("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref()));
+        let codex = configured(upstream.codex_home.as_deref(), home.as_deref())
+            .or_else(|| codex::codex_home(set("CODEX_HOME").as_deref(), home.as_deref()));
+        let known = [("claude", claude), ("codex", codex)];
+        known.into_iter().filter_map(|(catalog, folder)| Some((catalog, folder?))).collect()
     }
 
-    /// All catalogs that can be found on this machine.
-    pub(super) fn providers(&self) -> Vec<Arc<dyn Provider>> {
-        match self.claude() {
-            Ok(provider) => vec![Arc::new(provider)],
-            Err(error) => {
-                tracing::warn!(%error, "a catalog is left out");
-                Vec::new()
-            }
+    /// The catalogs of this machine, or the one of `only`.
+    pub(super) fn providers(&self, only: Option<Harness>) -> Vec<Arc<dyn Provider>> {
+        let home = std::env::var_os("HOME");
+        let upstream = &self.config.upstream;
+        let limit = upstream.max_row_bytes;
+        let set = |name: &str| std::env::var_os(name);
+        let claude = configured(upstream.claude_config_dir.as_deref(), home.as_deref())
+            .or_else(|| claude::config_dir(set("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref()));
+        let codex = configured(upstream.codex_home.as_deref(), home.as_deref())
+            .or_else(|| codex::codex_home(set("CODEX_HOME").as_deref(), home.as_deref()));
+        let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
+        if let Some(folder) = claude {
+            providers.push(Arc::new(ClaudeProvider::new(folder, limit)));
+        } else {
+            tracing::warn!(
+                "no home folder is known, so the files of Claude Code can't be found; set upstream.claude_config_dir"
+            );
         }
+        if let Some(folder) = codex {
+            providers.push(Arc::new(CodexProvider::new(folder, limit)));
+        } else {
+            tracing::warn!(
+                "no home folder is known, so the files of Codex can't be found; set upstream.codex_home"
+            );
+        }
+        providers
+            .retain(|provider| only.is_none_or(|harness| harness.catalog() == provider.catalog()));
+        providers
     }
 
     /// How another system's state database is looked at live, when one is attached.
@@ -171,18 +179,36 @@ impl Context {
         })
     }
 
+    /// Where themes of one's own lie: the folder `themes` beside the config.
+    pub fn themes_folder(&self) -> Option<PathBuf> {
+        match &self.options.config {
+            Some(config) => config.parent().map(|folder| folder.join("themes")),
+            None => Some(folders().ok()?.config_dir().join("tidings").join("themes")),
+        }
+    }
+
     /// How the live engine runs; `screen` says whether a person sees the notices.
     pub fn live_options(&self, screen: bool) -> LiveOptions {
         LiveOptions {
             db: self.db.clone(),
             clock: Arc::clone(&self.clock),
             settings: self.config.settings(),
-            providers: self.providers(),
+            providers: self.providers(None),
             wake_command: self.config.wake.command.clone(),
             screen,
+            file_events: self.config.upstream.file_events,
             schedule: Schedule::default(),
             alerts: self.config.alert_rules(),
         }
+    }
+}
+
+/// A folder from the config, in which `~/` means the home folder.
+fn configured(folder: Option<&Path>, home: Option<&OsStr>) -> Option<PathBuf> {
+    let folder = folder?;
+    match (folder.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => Some(Path::new(home).join(rest)),
+        _ => Some(folder.to_owned()),
     }
 }
 

@@ -11,7 +11,8 @@ use super::arguments::Harness;
 use super::human::{NOTHING, count, time_of_day};
 use super::output::Output;
 use super::{CliError, Context};
-use crate::upstream::claude::scan::{ScanRow, ScanTotal, scan};
+use crate::upstream::claude::scan::{ScanRow, ScanTotal};
+use crate::upstream::{claude, codex};
 
 /// The arguments of `scan`.
 #[derive(Debug, Args)]
@@ -19,9 +20,9 @@ pub struct Arguments {
     /// The transcript
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The program that wrote it
-    #[arg(long, value_name = "HARNESS", value_enum, default_value_t)]
-    harness: Harness,
+    /// The program that wrote it [default: told by the file's name]
+    #[arg(long, value_name = "HARNESS", value_enum)]
+    harness: Option<Harness>,
     /// Where to begin, in bytes: the beginning of a row
     #[arg(long, value_name = "OFFSET", default_value_t = 0)]
     from: u64,
@@ -40,18 +41,22 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    arguments.harness.refuse_unsupported()?;
     let limit = arguments.max_row_bytes.unwrap_or(context.config.upstream.max_row_bytes);
     let mut needs_header = !output.is_json();
     let mut printed = Ok(());
-    let total = scan(&arguments.file, arguments.from, limit, &mut |row| {
+    let mut each = |row: ScanRow| {
         if std::mem::take(&mut needs_header) {
             printed = output.text(&row_text("LINE", "OFFSET", "BYTES", "VERDICT", "REASON", "AT"));
         }
         if printed.is_ok() {
             printed = print_row(&row, output);
         }
-    })?;
+    };
+    let scan = match arguments.harness.unwrap_or_else(|| Harness::of_file(&arguments.file)) {
+        Harness::Claude => claude::scan::scan,
+        Harness::Codex => codex::scan::scan,
+    };
+    let total = scan(&arguments.file, arguments.from, limit, &mut each)?;
     printed?;
     output.show(&Total { total: &total }, || total_text(&total))
 }

@@ -20,7 +20,7 @@ pub(super) struct Ticked<'a> {
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError> {
     let mut engine = context.engine()?;
-    let outcomes = engine.tick(&context.providers(), None)?;
+    let outcomes = engine.tick(&context.providers(None), None)?;
     let body = Ticked { links: &outcomes };
     output.show(&body, || text(&outcomes))
 }

@@ -85,6 +85,7 @@ impl Demo {
             providers: providers.clone(),
             wake_command: vec!["true".into()],
             screen: true,
+            file_events: false,
             schedule: Schedule::default(),
             alerts: Vec::new(),
         })?;

@@ -61,6 +61,7 @@ impl Attached {
             reader: &mut self.reader,
             settings: &self.settings,
             histories: &mut self.histories,
+            until: Sequence(i64::MAX),
         }
     }
 
@@ -262,16 +263,22 @@ impl Watching {
     }
 
     fn answer(&mut self, request: &Request) -> Result<Reply, String> {
-        let Request::Changes { session, agent, after } = request else {
-            return Err(READ_ONLY.into());
-        };
         let Some(attached) = &mut self.attached else {
             let problem = self.problem.as_ref().map_or("", |problem| &problem.message);
             return Err(format!("the attached database can't be read: {problem}"));
         };
-        attached
-            .changes(&(session.clone(), agent.clone()), *after, PAGE)
-            .map(Reply::Changes)
-            .map_err(|error| error.to_string())
+        let answer = match request {
+            Request::Changes { session, agent, after } => attached
+                .changes(&(session.clone(), agent.clone()), *after, PAGE)
+                .map(Reply::Changes),
+            Request::Storage => {
+                attached.observer().storage(0).map(|storage| Reply::Storage(Box::new(storage)))
+            }
+            Request::Past { from, steps } => {
+                attached.observer().past(*from, *steps).map(|past| Reply::Past(past.map(Arc::new)))
+            }
+            _ => return Err(READ_ONLY.into()),
+        };
+        answer.map_err(|error| error.to_string())
     }
 }

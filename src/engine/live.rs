@@ -10,8 +10,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::alerts::AlertRule;
 use super::attached::{AttachOptions, Watching};
 use super::feed::FeedItem;
+use super::past::Past;
 use super::runner::Runner;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, WakeRow};
+use super::storage::Storage;
 use super::{EngineError, Settings};
 use crate::clock::{Clock, MINUTE, Millis, SECOND};
 use crate::event::{Changes, Sequence};
@@ -38,6 +40,8 @@ pub struct LiveOptions {
     pub wake_command: Vec<String>,
     /// Whether a person sees the notices: then the operator's wake is the notice on the screen.
     pub screen: bool,
+    /// Whether file events make the monitor look at once at what was touched, between its ticks.
+    pub file_events: bool,
     /// When the monitor ticks.
     pub schedule: Schedule,
     /// What to alert about.
@@ -184,6 +188,33 @@ pub enum Request {
     Tick,
     /// The foreign sessions of this machine that are not adopted.
     Catalog,
+    /// Adopt the foreign session with this thread id or path; nobody watches it yet.
+    AdoptOnly {
+        /// The catalog.
+        catalog: String,
+        /// Thread id or path.
+        wanted: String,
+    },
+    /// Forget the foreign source of a session; the session stays.
+    Forget {
+        /// The session.
+        session: SessionKey,
+        /// Its owner.
+        agent: AgentId,
+    },
+    /// How long the files behind the links are now.
+    Sizes,
+    /// All wakes, those that wait and how the last ones ended.
+    Wakes,
+    /// How full the state database is.
+    Storage,
+    /// The picture `steps` events before (negative) or after an event.
+    Past {
+        /// The event from which to count.
+        from: Sequence,
+        /// How many events further.
+        steps: i64,
+    },
     /// Adopt the foreign session with this thread id or path, and watch it as the operator.
     Adopt {
         /// The catalog.
@@ -200,8 +231,16 @@ pub enum Reply {
     Changes(Changes),
     /// To [`Request::Catalog`].
     Catalog(Listing),
-    /// To [`Request::Adopt`]: the session's key.
+    /// To [`Request::Adopt`] and [`Request::AdoptOnly`]: the session's key.
     Adopted(SessionKey),
+    /// To [`Request::Sizes`], in bytes, by session and owner; a file that can't be looked at is left out.
+    Sizes(Vec<(SessionKey, AgentId, u64)>),
+    /// To [`Request::Wakes`].
+    Wakes(Vec<WakeRow>),
+    /// To [`Request::Storage`].
+    Storage(Box<Storage>),
+    /// To [`Request::Past`]; `None` when the journal is empty.
+    Past(Option<Arc<Past>>),
     /// To the others: a sentence about what was done.
     Done(String),
 }

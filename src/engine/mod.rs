@@ -13,11 +13,13 @@
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
 //! | [`observer`] | what reads a state database, ours or another system's |
 //! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | `file_events` | which folders are listened to for which links |
 //! | [`attached`] | another system's state database, looked at live |
 //! | [`explain`] | why a watcher was, or was not, told |
 //! | [`findings`], [`check`], [`metrics`] | what a picture means: lints, one verdict, numbers for graphs |
 //! | [`alerts`], [`alerting`] | pairs that are bad for too long, and telling somebody |
 //! | [`doctor`] | what is wrong with the state, the lock, the clock, the terminal |
+//! | [`past`], [`storage`] | the picture at an earlier event, and how full the database is |
 //! | [`feed`] | everything that is decided, as a stream |
 //! | [`lock`], [`live`] | who the owner is, and the running engine |
 
@@ -32,6 +34,7 @@ pub mod doctor;
 mod error;
 pub mod explain;
 pub mod feed;
+mod file_events;
 pub mod findings;
 pub mod live;
 pub mod lock;
@@ -39,12 +42,14 @@ pub mod metrics;
 pub mod monitor;
 pub mod notices;
 pub mod observer;
+pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
 mod runner;
 mod session_rows;
 pub mod snapshot;
+pub mod storage;
 pub mod sweep;
 pub mod wakes;
 mod waking;
@@ -57,7 +62,7 @@ pub use error::EngineError;
 use crate::clock::{Clock, Millis};
 use crate::journal::append::Appended;
 use crate::journal::overview::PairHistories;
-use crate::journal::retention::PRUNE_INTERVAL;
+use crate::journal::retention::{PRUNE_INTERVAL, Pruned};
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
 use crate::upstream_link::UpstreamLink;
@@ -179,10 +184,12 @@ impl Engine {
 
     /// What follows an event that was recorded: notices and wakes in watcher order, retention when it is due.
     fn follow(&mut self, appended: &Appended) {
+        let target = appended.event.as_ref().map(|event| &event.session);
+        let reason = target.map(wake_reason).unwrap_or_default();
         for notice in &appended.notices {
             self.queues.add_notice(&notice.watcher, &notice.target, notice.since, notice.ambient);
             if !notice.ambient {
-                self.ask_wake(&notice.watcher, &notice.target);
+                self.ask_wake(&notice.watcher, &reason);
             }
         }
         self.note_delivered(appended);
@@ -198,17 +205,14 @@ impl Engine {
         let ambient = cursor.provenance == crate::watch::Provenance::AmbientGroup;
         self.queues.add_notice(&cursor.watcher, &cursor.target, cursor.seen, ambient);
         if !ambient {
-            self.ask_wake(&cursor.watcher, &cursor.target);
+            self.ask_wake(&cursor.watcher, &wake_reason(&cursor.target));
         }
     }
 
     /// Asks for a wake. A sub-agent is never woken: it finds the line at its next turn.
-    fn ask_wake(&mut self, watcher: &SessionKey, target: &SessionKey) {
+    fn ask_wake(&mut self, watcher: &SessionKey, reason: &str) {
         if !watcher.is_subagent() {
-            self.asked.push(Asked {
-                watcher: watcher.clone(),
-                reason: format!("session-state:{target}"),
-            });
+            self.asked.push(Asked { watcher: watcher.clone(), reason: reason.to_owned() });
         }
     }
 
@@ -221,7 +225,7 @@ impl Engine {
         let pruned = self.journal.last_prune().and_then(|last| {
             self.last_prune = last.max(self.last_prune);
             let due = now - self.last_prune > PRUNE_INTERVAL;
-            if due { self.prune_now().map(|()| true) } else { Ok(false) }
+            if due { self.prune_now().map(|_| true) } else { Ok(false) }
         });
         pruned.unwrap_or_else(|error| {
             tracing::warn!(%error, "retention failed; it is tried again after the next event");
@@ -229,11 +233,11 @@ impl Engine {
         })
     }
 
-    fn prune_now(&mut self) -> Result<(), JournalError> {
+    fn prune_now(&mut self) -> Result<Pruned, JournalError> {
         let now = self.now();
-        self.journal.prune(now)?;
+        let pruned = self.journal.prune(now)?;
         self.last_prune = self.last_prune.max(now);
-        Ok(())
+        Ok(pruned)
     }
 
     /// Runs retention now.
@@ -241,4 +245,9 @@ impl Engine {
         self.prune_now()?;
         self.keep_in_step()
     }
+}
+
+/// Why a watcher is woken when `target` changed.
+fn wake_reason(target: &SessionKey) -> String {
+    format!("session-state:{target}")
 }

@@ -15,9 +15,9 @@ use super::{Engine, EngineError};
 use crate::event::{ActorType, EventKind, NewEvent};
 use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
-use crate::session_key::SessionKey;
+use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
-use crate::upstream::{Finding, Probe, Provider, Window};
+use crate::upstream::{ARCHIVED, Finding, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
@@ -36,7 +36,8 @@ pub struct LinkOutcome {
     /// The foreign session's own id.
     #[serde(rename = "threadId")]
     pub thread: String,
-    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `unknown`.
+    /// In a word: `quiet`, `activity`, `echo`, `missing`, `blocked`, `ambiguous`, `unreadable`, `replaced`, `archived`,
+    /// `unknown`.
     pub outcome: String,
     /// Human turns that were recorded.
     pub human_turns: u32,
@@ -71,6 +72,21 @@ impl Engine {
         Ok((probes, outcomes))
     }
 
+    /// The probes of these links, as far as they are watched and can be probed.
+    pub(super) fn probes_of(
+        &self,
+        wanted: &[(SessionKey, AgentId)],
+    ) -> Result<Vec<Probe>, EngineError> {
+        let (links, _) = self.journal.watched_links()?;
+        links
+            .into_iter()
+            .filter(|link| {
+                wanted.iter().any(|(key, agent)| (key, agent) == (&link.session, &link.agent))
+            })
+            .map(|link| self.probe_of(link))
+            .collect()
+    }
+
     fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
         let hashes = self.journal.own_texts(&link.session, OWN_TEXTS)?;
         Ok(Probe { own_texts: OwnTexts::new(hashes.into_iter().map(TextHash).collect()), link })
@@ -90,6 +106,10 @@ impl Engine {
             Finding::Quiet => {
                 self.quiet.push(link.clone());
                 told("quiet", None)
+            }
+            Finding::Archived => {
+                self.journal.write_outcome(link, ARCHIVED, None, true, now)?;
+                told(ARCHIVED, None)
             }
             Finding::Blocked { bytes, offset } => {
                 let detail = format!(
@@ -124,6 +144,7 @@ impl Engine {
         }
         let word = match window {
             Window { turns, .. } if !turns.is_empty() => "activity",
+            Window { replaced: Some(word), .. } if word == ARCHIVED => ARCHIVED,
             Window { replaced: Some(_), .. } => "replaced",
             Window { echoes: 1.., .. } => "echo",
             _ => "quiet",

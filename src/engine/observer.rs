@@ -1,9 +1,10 @@
 //! The observer: what reads a state database and judges it, ours or another system's, and writes nothing.
 
 use super::picture::Known;
-use super::snapshot::{Problem, QueueRow, Role, Snapshot, Source};
+use super::snapshot::{Problem, QueueRow, Role, Snapshot, Source, WakeRow};
 use super::{Engine, EngineError, Settings};
 use crate::clock::Millis;
+use crate::event::Sequence;
 use crate::journal::Reader;
 use crate::journal::overview::PairHistories;
 
@@ -14,6 +15,8 @@ pub struct Observer<'a> {
     pub(super) settings: &'a Settings,
     pub(super) histories: &'a mut PairHistories,
     pub(super) now: Millis,
+    /// The newest event that counts: the journal's last one, unless the past is looked at.
+    pub(super) until: Sequence,
 }
 
 impl Observer<'_> {
@@ -28,6 +31,25 @@ impl Observer<'_> {
 }
 
 impl Engine {
+    /// All wakes, those that wait first, by watcher.
+    pub(super) fn wake_rows(&self) -> Result<Vec<WakeRow>, EngineError> {
+        let mut rows: Vec<_> = self
+            .journal
+            .wakes()?
+            .into_iter()
+            .map(|wake| WakeRow {
+                watcher: wake.watcher,
+                reason: wake.reason,
+                due_at: wake.due_at,
+                ended_at: wake.ended_at,
+                outcome: wake.outcome,
+                outcome_reason: wake.outcome_reason,
+            })
+            .collect();
+        rows.sort_by_key(|row| (row.due_at.is_none(), row.due_at));
+        Ok(rows)
+    }
+
     /// What looks at the state database of this engine.
     pub fn observer(&mut self) -> Observer<'_> {
         Observer {
@@ -35,6 +57,7 @@ impl Engine {
             reader: self.journal.reader_mut(),
             settings: &self.settings,
             histories: &mut self.histories,
+            until: Sequence(i64::MAX),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::upstream_link::UpstreamLink;
 use crate::watch::Cursor;
 
 /// The newest events that a snapshot holds.
-const EVENTS: usize = 500;
+pub(super) const EVENTS: usize = 500;
 
 /// What only the process that makes a picture knows.
 #[derive(Debug)]
@@ -40,38 +40,7 @@ impl Observer<'_> {
         let activity_from = now - ACTIVITY_SLOT * i64::try_from(ACTIVITY_SLOTS).unwrap_or(0);
         let overview = self.reader.overview(EVENTS, activity_from)?;
         self.reader.catch_up(self.histories)?;
-        let pulse = self.pulse(&overview, now);
-        let sessions = session_rows(&overview, self.reader.is_foreign(), now);
-        let watches = self.watches(&overview, &sessions, &pulse, now)?;
-        let notices = notice_rows(self.settings.language, &watches, known.owned);
-        Ok(Snapshot {
-            revision: known.revision,
-            at: now,
-            role: known.role,
-            source: self.source(),
-            journal: JournalRow {
-                rows: overview.rows,
-                min: overview.min,
-                max: overview.max,
-                append_failures: known.append_failures,
-            },
-            sessions,
-            watches,
-            notices,
-            queues: known.queues,
-            events: overview
-                .events
-                .into_iter()
-                .map(|(event, [notified, coalesced, suppressed])| EventRow {
-                    event,
-                    notified,
-                    coalesced,
-                    suppressed,
-                })
-                .collect(),
-            pulse,
-            problems: known.problems.to_vec(),
-        })
+        assemble(self, overview, known)
     }
 
     /// The monitor's pulse. It is overdue when nothing ticked for long although some watched session has a source.
@@ -156,8 +125,49 @@ impl Observer<'_> {
         if !cursor.is_pending() || own.is_none_or(|head| head.last <= cursor.notified) {
             return Ok(0);
         }
-        Ok(self.reader.human_turns_after(&cursor.watcher, cursor.notified)?)
+        Ok(self.reader.human_turns_after(&cursor.watcher, cursor.notified, self.until)?)
     }
+}
+
+/// Joins what was read with what only the process knows.
+pub(super) fn assemble(
+    observer: &mut Observer<'_>,
+    overview: Overview,
+    known: Known<'_>,
+) -> Result<Snapshot, EngineError> {
+    let now = observer.now;
+    let pulse = observer.pulse(&overview, now);
+    let sessions = session_rows(&overview, observer.reader.is_foreign(), now);
+    let watches = observer.watches(&overview, &sessions, &pulse, now)?;
+    let notices = notice_rows(observer.settings.language, &watches, known.owned);
+    Ok(Snapshot {
+        revision: known.revision,
+        at: now,
+        role: known.role,
+        source: observer.source(),
+        journal: JournalRow {
+            rows: overview.rows,
+            min: overview.min,
+            max: overview.max,
+            append_failures: known.append_failures,
+        },
+        sessions,
+        watches,
+        notices,
+        queues: known.queues,
+        events: overview
+            .events
+            .into_iter()
+            .map(|(event, [notified, coalesced, suppressed])| EventRow {
+                event,
+                notified,
+                coalesced,
+                suppressed,
+            })
+            .collect(),
+        pulse,
+        problems: known.problems.to_vec(),
+    })
 }
 
 /// The heads by key: a cursor knows no agent, so of several heads of one key the one that its key names counts, else the

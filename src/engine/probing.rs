@@ -23,6 +23,11 @@ impl InFlight {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the last probe of this source has not come back.
+    pub(super) fn holds(&self, source: &(SessionKey, AgentId)) -> bool {
+        self.set().contains(source)
+    }
+
     fn enter(&self, probe: &Probe) -> bool {
         self.set().insert((probe.link.session.clone(), probe.link.agent.clone()))
     }

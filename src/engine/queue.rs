@@ -3,7 +3,7 @@
 //! A notice leaves a queue only by being taken. Other lines make room among themselves, and notices do not count towards their
 //! limit.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::notices::{self, Language};
 use crate::event::Sequence;
@@ -87,7 +87,7 @@ impl Queue {
 /// The queues of all sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Queues {
-    by_session: BTreeMap<SessionKey, Queue>,
+    by_session: HashMap<SessionKey, Queue>,
     evicted: HashMap<SessionKey, u64>,
     last_id: u64,
     language: Language,
@@ -101,7 +101,9 @@ impl Queues {
 
     /// The sessions with lines, in order of their keys.
     pub fn sessions(&self) -> impl Iterator<Item = (&SessionKey, &[Line])> {
-        self.by_session.iter().map(|(session, queue)| (session, queue.lines.as_slice()))
+        let mut sessions: Vec<_> = self.by_session.iter().collect();
+        sessions.sort_unstable_by_key(|(session, _)| *session);
+        sessions.into_iter().map(|(session, queue)| (session, queue.lines.as_slice()))
     }
 
     /// The lines of a session, oldest first.

@@ -111,9 +111,11 @@ fn link_row(link: &UpstreamLink, state: Option<&LinkState>, is_foreign: bool) ->
         host: link.host.clone(),
         thread: link.thread.clone(),
         kind: link.kind.clone(),
+        // Where a source may move, the ref names only what it is, and the marker says where it lies.
         path: reference["filePath"]
             .as_str()
             .or_else(|| reference["path"].as_str())
+            .or_else(|| marker["path"].as_str())
             .map(str::to_owned),
         offset: marker["offset"].as_u64().or_else(|| marker["size"].as_u64()),
         outcome: state.map_or_else(|| "unknown".to_owned(), |state| state.outcome.clone()),

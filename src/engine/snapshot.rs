@@ -227,6 +227,23 @@ pub struct QueueRow {
     pub evicted: u64,
 }
 
+/// The wake of one watcher: one that waits, or how the last one ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WakeRow {
+    /// Who is to be woken.
+    pub watcher: SessionKey,
+    /// Why: the target of the latest request.
+    pub reason: String,
+    /// When it goes out, while it waits.
+    pub due_at: Option<Millis>,
+    /// When the last one ended.
+    pub ended_at: Option<Millis>,
+    /// How: `fired` or `skipped`.
+    pub outcome: Option<String>,
+    /// Why it was skipped.
+    pub outcome_reason: Option<String>,
+}
+
 /// One event and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {

@@ -32,8 +32,11 @@ impl Engine {
         if let Err(error) = self.journal.absorb_failures() {
             tracing::warn!(%error, "append failures were not taken into the ledger; the next sweep tries again");
         }
-        self.prune_now()?;
-        self.keep_in_step()?;
+        let pruned = self.prune_now()?;
+        self.follow_moved(&swept);
+        if pruned.cursors > 0 {
+            self.keep_in_step()?;
+        }
         Ok(Swept { requeued: swept.len(), passed_over })
     }
 
@@ -61,7 +64,7 @@ impl Engine {
                 && !cursor.is_quiet()
                 && asked.insert(cursor.watcher)
             {
-                self.ask_wake(&pair.0, &pair.1);
+                self.ask_wake(&pair.0, &super::wake_reason(&pair.1));
             }
             self.delivered.insert(pair, marks);
         }
@@ -104,14 +107,24 @@ impl Engine {
         }
     }
 
-    /// Makes the queues agree with the cursors if another process wrote since they last did.
+    /// Makes the queues agree with the cursors if another process wrote between the last time they did and the command that has
+    /// just been written.
     pub(super) fn follow_others(&mut self) {
         if self.discipline == Discipline::Loose {
             return;
         }
-        match self.journal.data_version() {
-            Ok(version) if Some(version) == self.in_step_at => {}
-            _ => self.stay_in_step(),
+        if self.in_step_at != Some(self.journal.written_at()) {
+            self.stay_in_step();
+        }
+    }
+
+    /// The same for a command that wrote nothing.
+    pub(super) fn look_around(&mut self) {
+        let version = self.journal.data_version().ok();
+        if self.discipline == Discipline::InStep
+            && (version.is_none() || version != self.in_step_at)
+        {
+            self.stay_in_step();
         }
     }
 

@@ -33,24 +33,24 @@ impl Reader {
 
     /// What changed in a session after `after`: at most `limit` events (1 to [`PAGE`]), oldest first, all read at one moment.
     pub fn changes(
-        &mut self,
+        &self,
         session: &SessionKey,
         agent: &AgentId,
         after: Sequence,
         limit: usize,
     ) -> Result<Changes, JournalError> {
         let limit = limit.clamp(1, PAGE);
-        let transaction = self.read()?;
-        let marks = marks(&transaction, session, agent)?;
-        let mut events = if after < marks.head {
-            after_in(&transaction, session, agent, after, limit + 1)?
-        } else {
-            Vec::new()
-        };
+        let (marks, mut events, lowest) = self.at_one_moment(|connection| {
+            let marks = marks(connection, session, agent)?;
+            let events = if after < marks.head {
+                after_in(connection, session, agent, after, limit + 1)?
+            } else {
+                Vec::new()
+            };
+            Ok((marks, events, lowest(connection, session, agent)?))
+        })?;
         let truncated = events.len() > limit;
         events.truncate(limit);
-        let lowest = lowest(&transaction, session, agent)?;
-        transaction.finish().tried("read the changes of a session")?;
         Ok(Changes {
             events,
             truncated,
@@ -195,23 +195,28 @@ fn after_in(
     after: Sequence,
     limit: usize,
 ) -> Result<Vec<Event>, JournalError> {
-    let sql = format!(
-        "SELECT {} FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
-        rows::EVENT
-    );
-    let mut statement = connection.prepare_cached(&sql).tried("read the changes of a session")?;
-    let found = statement
-        .query_map(
-            params![
-                session.as_str(),
-                agent.as_str(),
-                after.0,
-                i64::try_from(limit).unwrap_or(i64::MAX)
-            ],
-            rows::event,
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT sequence, session_id, kind, actor_type, actor_id, run_id, occurred_at, summary, payload_json \
+             FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
         )
-        .and_then(Iterator::collect);
-    found.tried("read the changes of a session")
+        .tried("read the changes of a session")?;
+    let parameters = params![
+        session.as_str(),
+        agent.as_str(),
+        after.0,
+        i64::try_from(limit).unwrap_or(i64::MAX)
+    ];
+    let mut events = Vec::with_capacity(limit);
+    let mut read = || {
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            events.push(rows::event_of(row, session.clone(), agent.clone())?);
+        }
+        Ok(())
+    };
+    read().tried("read the changes of a session")?;
+    Ok(events)
 }
 
 fn lowest(

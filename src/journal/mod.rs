@@ -21,6 +21,8 @@
 //! | [`alerts`] | alerts that are open |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
+//! | [`past`] | the same as it was at an earlier number |
+//! | [`storage`] | how full the tables are |
 
 pub mod alerts;
 pub mod append;
@@ -34,10 +36,12 @@ pub mod inbox;
 pub mod ledger;
 pub mod overview;
 pub mod owner;
+pub mod past;
 pub mod retention;
 mod rows;
 pub mod schema;
 pub mod sessions;
+pub mod storage;
 pub mod upstream_links;
 
 use std::ops::{Deref, DerefMut};
@@ -72,6 +76,8 @@ pub struct Journal {
     reader: Reader,
     /// Whether run ends notify explicit watchers (`run_end_notifies`); off by default.
     run_end_notifies: bool,
+    /// [`Journal::data_version`] as it was in the last write.
+    written_at: i64,
 }
 
 impl Deref for Journal {
@@ -112,10 +118,7 @@ impl Reader {
 
     /// A number that moves when another connection commits.
     pub fn data_version(&self) -> Result<i64, JournalError> {
-        self.connection
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-            .tried("ask whether the state database changed")
+        data_version(&self.connection)
     }
 
     /// SQLite's own check of the whole file: `ok`, or what is wrong.
@@ -123,6 +126,18 @@ impl Reader {
         self.connection
             .query_row("PRAGMA main.integrity_check(1)", [], |row| row.get(0))
             .tried("check the state database")
+    }
+
+    /// Reads at one moment, whatever others commit meanwhile. For what is asked often: its own statements are prepared once.
+    fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let run = |sql| self.connection.prepare_cached(sql).and_then(|mut run| run.execute([]));
+        run("BEGIN").tried("read the state database")?;
+        let found = read(&self.connection);
+        run("COMMIT").tried("read the state database")?;
+        found
     }
 
     /// Begins a read transaction: everything read in it is of one moment.
@@ -141,7 +156,12 @@ impl Journal {
     pub fn open(path: &Path, now: Millis) -> Result<Self, JournalError> {
         let connection = schema::open(path, now)?;
         let reader = Reader { connection, path: path.to_owned(), whose: Whose::Ours };
-        Ok(Self { reader, run_end_notifies: false })
+        Ok(Self { reader, run_end_notifies: false, written_at: 0 })
+    }
+
+    /// [`Journal::data_version`] as it was in this connection's last write: whatever others had committed by then, that write saw.
+    pub fn written_at(&self) -> i64 {
+        self.written_at
     }
 
     /// What reads.
@@ -156,8 +176,19 @@ impl Journal {
 
     /// Begins a write transaction: the write lock is taken at once, so that it can't fail half-way.
     fn write(&mut self) -> Result<Transaction<'_>, JournalError> {
-        self.connection
+        let transaction = self
+            .reader
+            .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .tried("begin a write on the state database (another process may be holding it)")
+            .tried("begin a write on the state database (another process may be holding it)")?;
+        self.written_at = data_version(&transaction)?;
+        Ok(transaction)
     }
+}
+
+fn data_version(connection: &Connection) -> Result<i64, JournalError> {
+    connection
+        .prepare_cached("PRAGMA data_version")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .tried("ask whether the state database changed")
 }

@@ -118,6 +118,15 @@ impl PairHistories {
             .copied()
             .unwrap_or_default()
     }
+
+    /// Takes over what was found out about a pair.
+    pub(super) fn put(
+        &mut self,
+        (watcher, target): &(SessionKey, SessionKey),
+        history: PairHistory,
+    ) {
+        self.pairs.entry(target.clone()).or_default().insert(watcher.clone(), history);
+    }
 }
 
 impl Reader {
@@ -240,23 +249,24 @@ impl Reader {
             .tried("read what became of an event")
     }
 
-    /// How many human turns the journal holds for a session after `after`.
+    /// How many human turns the journal holds for a session after `after`, up to `until`.
     pub fn human_turns_after(
         &self,
         session: &SessionKey,
         after: Sequence,
+        until: Sequence,
     ) -> Result<u64, JournalError> {
         self.connection
             .prepare_cached(
                 "SELECT coalesce(sum(iif(json_valid(payload_json), coalesce(payload_json ->> '$.turns', 1), 1)), 0) \
-                 FROM session_state_events WHERE session_key = ?1 AND sequence > ?2 AND kind = 'human_direct_message'",
+                 FROM session_state_events WHERE session_key = ?1 AND sequence > ?2 AND sequence <= ?3 AND kind = 'human_direct_message'",
             )
-            .and_then(|mut statement| statement.query_row(params![session.as_str(), after.0], |row| row.get(0)))
+            .and_then(|mut statement| statement.query_row(params![session.as_str(), after.0, until.0], |row| row.get(0)))
             .tried("count the turns of a session")
     }
 }
 
-fn collect<T>(
+pub(super) fn collect<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
@@ -367,6 +377,15 @@ fn last_events(
 }
 
 fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])>, JournalError> {
+    newest_up_to(connection, Sequence(i64::MAX), limit)
+}
+
+/// The newest events up to `last`, oldest first, with what became of each.
+pub(super) fn newest_up_to(
+    connection: &Connection,
+    last: Sequence,
+    limit: usize,
+) -> Result<Vec<(Event, [u32; 3])>, JournalError> {
     let columns = rows::EVENT
         .split(", ")
         .map(|column| format!("e.{}", column.trim()))
@@ -374,10 +393,10 @@ fn newest(connection: &Connection, limit: usize) -> Result<Vec<(Event, [u32; 3])
         .join(", ");
     let sql = format!(
         "SELECT coalesce(d.queued, 0), coalesce(d.coalesced, 0), coalesce(d.suppressed, 0), {columns} FROM session_state_events e \
-         LEFT JOIN tidings_deliveries d ON d.sequence = e.sequence ORDER BY e.sequence DESC LIMIT ?1"
+         LEFT JOIN tidings_deliveries d ON d.sequence = e.sequence WHERE e.sequence <= ?2 ORDER BY e.sequence DESC LIMIT ?1"
     );
     let mut events =
-        collect(connection, &sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+        collect(connection, &sql, [i64::try_from(limit).unwrap_or(i64::MAX), last.0], |row| {
             Ok((rows::event_at(row, 3)?, [row.get(0)?, row.get(1)?, row.get(2)?]))
         })?;
     events.reverse();

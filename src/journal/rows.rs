@@ -35,29 +35,50 @@ pub(super) fn sequence(row: &Row<'_>, column: usize) -> rusqlite::Result<Sequenc
     row.get(column).map(Sequence)
 }
 
-/// An event from the columns of [`EVENT`], starting at `first`. Empty ids count as absent; a payload that is not an object
-/// counts as none.
+/// An event from the columns of [`EVENT`], starting at `first`.
 pub(super) fn event_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
-    let filled = |column| {
-        row.get::<_, Option<String>>(first + column)
-            .map(|text| text.filter(|text| !text.is_empty()))
+    let column = |column| first + column;
+    let columns = [0, 2, 4, 5, 6, 7, 8, 9, 10].map(column);
+    event_from(row, key(row, first + 1)?, agent(row, first + 3)?, columns)
+}
+
+/// An event from the columns of [`EVENT`] but for `session_key` and `agent_id`, for a reader that knows these.
+pub(super) fn event_of(
+    row: &Row<'_>,
+    session: SessionKey,
+    agent: AgentId,
+) -> rusqlite::Result<Event> {
+    event_from(row, session, agent, [0, 1, 2, 3, 4, 5, 6, 7, 8])
+}
+
+/// An event whose other columns are, in the order of [`EVENT`], `columns`. Empty ids count as absent; a payload that is not an
+/// object counts as none.
+fn event_from(
+    row: &Row<'_>,
+    session: SessionKey,
+    agent: AgentId,
+    columns: [usize; 9],
+) -> rusqlite::Result<Event> {
+    let filled = |column: usize| {
+        let text = row.get_ref(columns[column])?.as_str_or_null()?;
+        Ok::<_, rusqlite::Error>(text.filter(|text| !text.is_empty()).map(str::to_owned))
     };
     let payload: Option<Value> = row
-        .get_ref(first + 10)?
+        .get_ref(columns[8])?
         .as_str_or_null()?
         .and_then(|text| serde_json::from_str(text).ok())
         .filter(Value::is_object);
     Ok(Event {
-        sequence: sequence(row, first)?,
-        session: key(row, first + 1)?,
-        session_id: filled(2)?,
-        agent: agent(row, first + 3)?,
-        kind: EventKind::from_name(row.get_ref(first + 4)?.as_str()?),
-        actor_type: ActorType::from_name(row.get_ref(first + 5)?.as_str()?),
-        actor: filled(6)?,
-        run: filled(7)?,
-        occurred_at: row.get(first + 8)?,
-        summary: row.get(first + 9)?,
+        sequence: sequence(row, columns[0])?,
+        session,
+        session_id: filled(1)?,
+        agent,
+        kind: EventKind::from_name(row.get_ref(columns[2])?.as_str()?),
+        actor_type: ActorType::from_name(row.get_ref(columns[3])?.as_str()?),
+        actor: filled(4)?,
+        run: filled(5)?,
+        occurred_at: row.get(columns[6])?,
+        summary: row.get_ref(columns[7])?.as_str()?.to_owned(),
         payload,
     })
 }

@@ -80,9 +80,11 @@ fn set_up(path: &Path, now: Millis) -> Result<Connection, JournalError> {
     connection.busy_timeout(BUSY_TIMEOUT).tried("set the time to wait for other writers")?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     migrate(&mut connection, path, MIGRATIONS, now)?;
+    // The cache holds a sweep of ten thousand notices, and the log such a sweep and more: neither is moved in the middle of it.
     connection
         .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;",
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \
+             PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000;",
         )
         .tried("set up the state database")?;
     Ok(connection)

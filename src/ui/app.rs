@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{Event, EventStream, MouseButton, MouseEvent, MouseEventKind};
 use futures_util::StreamExt as _;
 use jiff::tz::TimeZone;
 use rustix::io::Errno;
@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::keymap::{Keymap, KeymapError, Overrides};
-use super::message::{Effect, Message};
+use super::message::{Effect, Gesture, Message, Pointed};
 use super::model::{Model, Setup};
 use super::terminal::Terminal;
-use super::theme::{Theme, ThemeName};
+use super::theme::Theme;
 use super::update::update;
 use super::view::view;
 use crate::clock::{Clock, SECOND};
@@ -31,13 +31,12 @@ const ANSWERS: usize = 64;
 
 /// How the screen is to look and behave.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the config by itself")]
 pub struct Options {
-    /// Which colours.
-    pub theme: ThemeName,
+    /// Colours.
+    pub theme: Theme,
     /// Keys in place of the default ones (`ui.keys` of the config).
     pub keys: Overrides,
-    /// Whether no colour at all may be written (`NO_COLOR`, `--no-color`).
-    pub no_color: bool,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// In which zone times of day are shown.
@@ -46,6 +45,12 @@ pub struct Options {
     pub title: Option<String>,
     /// Whether a notice for the operator rings the bell.
     pub bell: bool,
+    /// Whether a notice for the operator is shown as a message of the desktop, by the terminal (OSC 9).
+    pub desktop: bool,
+    /// Whether the mouse selects and scrolls. The terminal's own selection then needs Shift.
+    pub mouse: bool,
+    /// Whether the screen keeps to ASCII.
+    pub ascii: bool,
 }
 
 /// How the screen ended.
@@ -79,15 +84,17 @@ pub enum UiError {
 /// Unusable keys, or a terminal that is none or fails.
 pub async fn run(handle: Handle, options: Options) -> Result<Exit, UiError> {
     let model = Model::new(Setup {
-        theme: Theme::named(options.theme, options.no_color),
+        theme: options.theme,
         keymap: Keymap::new(&options.keys)?,
         title: options.title,
         bell: options.bell,
+        desktop: options.desktop,
+        ascii: options.ascii,
         zone: options.zone,
         now: options.clock.now(),
     });
     let signals = Signals::new()?;
-    let terminal = Terminal::take()?;
+    let terminal = Terminal::take(options.mouse)?;
     let (sender, answers) = mpsc::channel(ANSWERS);
     let app = App {
         model,
@@ -200,7 +207,11 @@ impl App {
             Event::Key(key) => self.take_in(Message::Key(key)),
             Event::Paste(text) => self.take_in(Message::Paste(text)),
             Event::Resize(width, height) => self.take_in(Message::Resize(width, height)),
-            Event::Mouse(_) | Event::FocusGained | Event::FocusLost => Ok(()),
+            Event::Mouse(mouse) => match pointed(mouse) {
+                Some(pointed) => self.take_in(Message::Mouse(pointed)),
+                None => Ok(()),
+            },
+            Event::FocusGained | Event::FocusLost => Ok(()),
         }
     }
 
@@ -250,6 +261,7 @@ impl App {
                 }
             }
             Effect::Bell => self.terminal.ring()?,
+            Effect::Notify(text) => self.terminal.notify(&text)?,
             Effect::Suspend => {
                 self.terminal.suspend()?;
                 let (width, height) = self.terminal.size()?;
@@ -260,6 +272,17 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// What the mouse means; moves and other buttons mean nothing.
+fn pointed(mouse: MouseEvent) -> Option<Pointed> {
+    let gesture = match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
+        MouseEventKind::ScrollUp => Gesture::ScrollUp,
+        MouseEventKind::ScrollDown => Gesture::ScrollDown,
+        _ => return None,
+    };
+    Some(Pointed { gesture, column: mouse.column, row: mouse.row })
 }
 
 /// What a signal asks for.

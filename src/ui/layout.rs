@@ -49,9 +49,14 @@ const SIDE_BY_SIDE: [Band; 3] = [
 /// Who stays when not all fit.
 const IMPORTANCE: [Pane; 4] = [Pane::Sessions, Pane::Notices, Pane::Watches, Pane::Events];
 
-/// The main view. The pane with the keyboard always shows.
-pub(crate) fn main(area: Rect, focus: Pane) -> MainLayout {
+/// The main view. The pane with the keyboard always shows; zoomed, it has all the room.
+pub(crate) fn main(area: Rect, focus: Pane, is_zoomed: bool) -> MainLayout {
     let OverLayout { header, body, footer } = over(area);
+    if is_zoomed {
+        let mut panes = [None; 4];
+        panes[focus as usize] = Some(body);
+        return MainLayout { header, panes, footer };
+    }
     let bands: &[Band] = if area.width >= WIDE { &SIDE_BY_SIDE } else { &STACKED };
     let chosen = choose(bands, body.height, focus);
     let left_over = body.height.saturating_sub(needed(bands, &chosen));
@@ -189,6 +194,47 @@ pub(crate) fn adopt_parts(body: Rect, skipped: usize) -> PaneParts {
     cut(inner, 1, wanted.min(room))
 }
 
+/// Divides the box of a sheet: a sentence above, details of the selected row below.
+pub(crate) fn sheet_parts(body: Rect) -> (Rect, PaneParts) {
+    let inner = inner(body);
+    let head_height = match inner.height {
+        8.. => 2,
+        4.. => 1,
+        _ => 0,
+    };
+    let head = Rect { height: head_height, ..inner };
+    let rest = Rect { y: head.bottom(), height: inner.height - head_height, ..inner };
+    let detail_height = match rest.height {
+        16.. => 5,
+        9.. => 3,
+        _ => 0,
+    };
+    (head, cut(rest, 1, detail_height))
+}
+
+/// Divides the box of the graph: a line above, the window below.
+pub(crate) fn graph_parts(body: Rect) -> (Rect, Rect) {
+    let inner = inner(body);
+    let head_height = u16::from(inner.height >= 4);
+    let head = Rect { height: head_height, ..inner };
+    (head, Rect { y: head.bottom(), height: inner.height - head_height, ..inner })
+}
+
+/// The place of the palette with its borders, and of the list in it.
+pub(crate) fn palette(area: Rect) -> (Rect, Rect) {
+    let width = 84.min(area.width);
+    let height = 24.min(area.height.saturating_sub(2)).max(5).min(area.height);
+    let place = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 3,
+        width,
+        height,
+    };
+    let inner = inner(place);
+    let list = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+    (place, list)
+}
+
 fn cut(area: Rect, heading: u16, detail: u16) -> PaneParts {
     let heading_height = heading.min(area.height);
     let detail_height = detail.min(area.height - heading_height);
@@ -204,7 +250,7 @@ mod tests {
     use super::*;
 
     fn shown(width: u16, height: u16, focus: Pane) -> Vec<Pane> {
-        let layout = main(Rect::new(0, 0, width, height), focus);
+        let layout = main(Rect::new(0, 0, width, height), focus, false);
         Pane::ALL.into_iter().filter(|pane| layout.panes[*pane as usize].is_some()).collect()
     }
 
@@ -225,7 +271,7 @@ mod tests {
         for (width, height) in [(40, 10), (80, 24), (149, 31), (150, 30), (200, 60), (250, 80)] {
             for focus in Pane::ALL {
                 let area = Rect::new(0, 0, width, height);
-                let layout = main(area, focus);
+                let layout = main(area, focus, false);
                 let body = over(area).body;
                 let panes: Vec<Rect> = layout.panes.into_iter().flatten().collect();
                 assert!(panes.iter().all(|pane| body.intersection(*pane) == *pane));
@@ -246,7 +292,7 @@ mod tests {
             for height in 0..30 {
                 let area = Rect::new(0, 0, width, height);
                 for pane in Pane::ALL {
-                    for rect in main(area, pane).panes.into_iter().flatten() {
+                    for rect in main(area, pane, false).panes.into_iter().flatten() {
                         let _ = parts(pane, rect);
                     }
                 }

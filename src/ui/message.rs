@@ -20,6 +20,8 @@ pub enum Message {
     Tick(Millis),
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was used.
+    Mouse(Pointed),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows.
@@ -30,6 +32,28 @@ pub enum Message {
     Timer(Timer),
     /// An effect could not be carried out: one line for people.
     Trouble(String),
+}
+
+/// What the mouse did, and where: columns and rows from the left upper corner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointed {
+    /// What it did.
+    pub gesture: Gesture,
+    /// The column.
+    pub column: u16,
+    /// The row.
+    pub row: u16,
+}
+
+/// What the mouse did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gesture {
+    /// The left button was pressed.
+    Click,
+    /// The wheel was turned up.
+    ScrollUp,
+    /// The wheel was turned down.
+    ScrollDown,
 }
 
 /// Tells answers apart.
@@ -56,6 +80,8 @@ pub enum Effect {
     Copy(String),
     /// Ring the terminal's bell.
     Bell,
+    /// Show this line as a message of the desktop.
+    Notify(String),
     /// Give the terminal back until the process is continued.
     Suspend,
     /// Draw every cell anew.

@@ -5,7 +5,9 @@
 //! the terminal and talks to the engine through [`crate::engine::live::Handle`] alone.
 
 pub mod app;
+pub mod ascii;
 mod filter;
+mod graph;
 mod index;
 pub mod keymap;
 mod layout;
@@ -14,6 +16,9 @@ pub mod model;
 mod panes;
 mod rows;
 mod selection;
+mod sheet;
+mod sheets;
+mod sorting;
 mod table;
 mod terminal;
 pub mod theme;

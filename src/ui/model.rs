@@ -8,11 +8,13 @@ use ratatui::layout::{Rect, Size};
 use tui_input::Input;
 
 use super::filter::Filter;
+use super::graph::GraphView;
 use super::index::{PairId, Picture, SessionId};
-use super::keymap::{Context, Keymap};
+use super::keymap::{Context, Key, Keymap};
 use super::message::Ticket;
-use super::rows::{Order, Rows};
+use super::rows::Rows;
 use super::selection::Selection;
+use super::sheet::{Sheet, Sort};
 use super::theme::Theme;
 use crate::clock::Millis;
 use crate::engine::snapshot::Snapshot;
@@ -48,6 +50,10 @@ pub struct Setup {
     pub title: Option<String>,
     /// Whether a notice for the operator rings the bell.
     pub bell: bool,
+    /// Whether a notice for the operator is shown as a message of the desktop.
+    pub desktop: bool,
+    /// Whether the screen keeps to ASCII.
+    pub ascii: bool,
     /// In which zone times of day are shown.
     pub zone: TimeZone,
     /// The present time, in milliseconds since the epoch.
@@ -66,10 +72,18 @@ pub struct Model {
     pub(crate) picture: Picture,
     /// When the picture was held, while it is.
     pub(crate) paused_at: Option<Millis>,
+    /// The event of the past that is shown as if it were the newest, while one is.
+    pub(crate) past: Option<PastShown>,
     pub(crate) engine_gone: bool,
     pub(crate) main: Main,
+    /// The view in place of the main view.
     pub(crate) over: Option<Over>,
+    /// The views from which it was opened, the main view not counted.
+    pub(crate) under: Vec<Over>,
     pub(crate) page: Option<Page>,
+    pub(crate) palette: Option<Palette>,
+    /// Keys that begin a sequence.
+    pub(crate) pressed: Vec<Key>,
     /// Whether the filter or the version is being typed.
     pub(crate) typing: bool,
     pub(crate) toast: Option<Toast>,
@@ -90,7 +104,10 @@ pub(crate) struct Main {
     pub(crate) events: Selection<Sequence>,
     filters: [Filter; 4],
     pub(crate) folded: HashSet<SessionId>,
-    pub(crate) order: Order,
+    /// By pane.
+    pub(crate) sorts: [Sort; 4],
+    /// Whether the pane with the keyboard has the whole screen.
+    pub(crate) is_zoomed: bool,
     pub(crate) out_of_step: bool,
     pub(crate) follow: bool,
     pub(crate) rows: Rows,
@@ -114,6 +131,26 @@ pub(crate) struct Flash {
 pub(crate) enum Over {
     Delta(Box<Delta>),
     Adopt(Box<Adopt>),
+    Sheet(Box<Sheet>),
+    Graph(Box<GraphView>),
+}
+
+/// All actions by name.
+#[derive(Debug, Default)]
+pub(crate) struct Palette {
+    pub(crate) filter: Filter,
+    /// Places in [`ACTIONS`](super::keymap::ACTIONS), the best match first.
+    pub(crate) rows: Vec<usize>,
+    pub(crate) selection: Selection<usize>,
+}
+
+/// A picture of the past on the screen.
+#[derive(Debug)]
+pub(crate) struct PastShown {
+    /// The event that is shown as the newest.
+    pub(crate) sequence: Sequence,
+    /// Watches of which nobody kept where they stood.
+    pub(crate) not_kept: HashSet<PairId>,
 }
 
 /// The changes of one session.
@@ -196,7 +233,14 @@ pub(crate) struct Selected {
 pub(crate) enum Asked {
     Changes,
     Catalog,
-    Adopt { catalog: String, thread: String },
+    Adopt {
+        catalog: String,
+        thread: String,
+        is_watched: bool,
+    },
+    /// Something for the sheet on the screen.
+    Sheet,
+    Past,
     Tick,
     Other,
 }
@@ -211,10 +255,14 @@ impl Model {
             live: None,
             picture: Picture::default(),
             paused_at: None,
+            past: None,
             engine_gone: false,
             main: Main::default(),
             over: None,
+            under: Vec::new(),
             page: None,
+            palette: None,
+            pressed: Vec::new(),
             typing: false,
             toast: None,
             asked: HashMap::new(),
@@ -248,7 +296,7 @@ impl Model {
     pub(crate) fn context(&self) -> Context {
         if self.page.is_some() {
             Context::Page
-        } else if self.typing {
+        } else if self.typing || self.palette.is_some() {
             Context::Field
         } else {
             self.view_context()
@@ -257,11 +305,35 @@ impl Model {
 
     /// The view below any page or field.
     pub(crate) fn view_context(&self) -> Context {
-        match self.over {
+        match &self.over {
             None => Context::Main,
             Some(Over::Delta(_)) => Context::Delta,
             Some(Over::Adopt(_)) => Context::Adopt,
+            Some(Over::Sheet(sheet)) => sheet.kind.context(),
+            Some(Over::Graph(_)) => Context::Graph,
         }
+    }
+
+    /// Opens a view over the present one.
+    pub(crate) fn open(&mut self, over: Over) {
+        self.typing = false;
+        self.under.extend(self.over.replace(over));
+    }
+
+    /// Goes back to the view from which the present one was opened.
+    pub(crate) fn close(&mut self) {
+        self.typing = false;
+        self.over = self.under.pop();
+    }
+
+    /// Whether characters go into a field.
+    pub(crate) fn is_typing(&self) -> bool {
+        self.typing || self.palette.is_some()
+    }
+
+    /// Whether the person looks at the present: neither held nor rewound.
+    pub(crate) fn is_live(&self) -> bool {
+        self.paused_at.is_none()
     }
 
     /// The snapshot that is shown.
@@ -285,7 +357,8 @@ impl Default for Main {
             events: Selection::default(),
             filters: Default::default(),
             folded: HashSet::new(),
-            order: Order::default(),
+            sorts: [Sort::default(); 4],
+            is_zoomed: false,
             out_of_step: false,
             follow: true,
             rows: Rows::default(),
@@ -304,6 +377,11 @@ impl Main {
     /// The filter of a pane, to change it.
     pub(crate) fn filter_mut(&mut self, pane: Pane) -> &mut Filter {
         &mut self.filters[pane as usize]
+    }
+
+    /// How a pane is sorted.
+    pub(crate) fn sort(&self, pane: Pane) -> Sort {
+        self.sorts[pane as usize]
     }
 
     /// How many rows a pane has.

@@ -4,6 +4,8 @@
 use super::filter::Filter;
 use super::index::{Picture, SessionId};
 use super::model::{Main, Pane};
+use super::sheet::Sort;
+use super::sorting;
 use super::words;
 use crate::engine::snapshot::{EventRow, SessionRow, WatchRow};
 use crate::session_key::SessionKey;
@@ -53,43 +55,15 @@ pub(crate) struct WatchLine {
     pub(crate) is_incoming: bool,
 }
 
-/// In which order siblings stand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// As in the snapshot: by key.
-    #[default]
-    Key,
-    /// The newest event first.
-    Activity,
-    /// The most notices owed first.
-    Owed,
-}
-
-impl Order {
-    /// The next one.
-    pub(crate) fn next(self) -> Self {
-        match self {
-            Self::Key => Self::Activity,
-            Self::Activity => Self::Owed,
-            Self::Owed => Self::Key,
-        }
-    }
-
-    /// Its word.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Key => "by key",
-            Self::Activity => "by activity",
-            Self::Owed => "by owed",
-        }
-    }
-}
-
 /// Rebuilds every pane's rows and finds the selections again.
 pub(crate) fn rebuild(main: &mut Main, picture: &Picture) {
     main.rows.sessions = sessions(main, picture);
     main.rows.notices = notices(main.filter(Pane::Notices), picture);
+    let sort = main.sort(Pane::Notices);
+    sorting::notices(&mut main.rows.notices, sort, picture);
     main.rows.events = events(main.filter(Pane::Events), picture);
+    let sort = main.sort(Pane::Events);
+    sorting::events(&mut main.rows.events, sort, picture);
     let rows = &main.rows;
     let all = &picture.snapshot;
     main.sessions.rejoin(rows.sessions.len(), |at| {
@@ -112,6 +86,8 @@ pub(crate) fn rebuild(main: &mut Main, picture: &Picture) {
 /// Rebuilds the rows that depend on the selected session.
 pub(crate) fn rebuild_watches(main: &mut Main, picture: &Picture) {
     main.rows.watches = watches(main, picture);
+    let sort = main.sort(Pane::Watches);
+    sorting::watches(&mut main.rows.watches, sort, picture);
     let rows = &main.rows.watches;
     let all = &picture.snapshot.watches;
     main.watches.rejoin(rows.len(), |at| {
@@ -135,7 +111,8 @@ fn sessions(main: &Main, picture: &Picture) -> Vec<TreeRow> {
 
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut waiting: Vec<(usize, Option<usize>, bool)> = Vec::new();
-    push_siblings(&mut waiting, &picture.roots, None, main.order, picture, &shows);
+    let sort = main.sort(Pane::Sessions);
+    push_siblings(&mut waiting, &picture.roots, None, sort, picture, &shows);
     while let Some((session, parent, is_last)) = waiting.pop() {
         let children = picture.children(session);
         let is_folded = !is_narrowed && main.folded.contains(&SessionId::of(&all[session]));
@@ -151,14 +128,7 @@ fn sessions(main: &Main, picture: &Picture) -> Vec<TreeRow> {
             is_context: !passes[session],
         });
         if !is_folded {
-            push_siblings(
-                &mut waiting,
-                children,
-                Some(rows.len() - 1),
-                main.order,
-                picture,
-                &shows,
-            );
+            push_siblings(&mut waiting, children, Some(rows.len() - 1), sort, picture, &shows);
         }
     }
     rows
@@ -169,16 +139,12 @@ fn push_siblings(
     waiting: &mut Vec<(usize, Option<usize>, bool)>,
     siblings: &[usize],
     parent: Option<usize>,
-    order: Order,
+    sort: Sort,
     picture: &Picture,
     shows: &[bool],
 ) {
     let mut siblings: Vec<usize> = siblings.iter().copied().filter(|at| shows[*at]).collect();
-    match order {
-        Order::Key => {}
-        Order::Activity => siblings.sort_by_key(|at| std::cmp::Reverse(picture.newest(*at))),
-        Order::Owed => siblings.sort_by_key(|at| std::cmp::Reverse(picture.owed(*at))),
-    }
+    sorting::sessions(&mut siblings, sort, picture);
     let last = siblings.len().saturating_sub(1);
     waiting.extend(siblings.iter().enumerate().rev().map(|(n, at)| (*at, parent, n == last)));
 }

@@ -8,7 +8,7 @@ use std::thread::{self, ThreadId};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste};
 use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
@@ -20,28 +20,33 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use rustix::process::{Signal, kill_current_process_group};
 
+/// Asks for presses and the wheel in the form without limits. The library's own command also asks for every move, which
+/// would wake the loop for nothing.
+const MOUSE: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+
 /// Whether the terminal is ours at the moment. The panic hook has nothing else to go by.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while the screen has it. Dropping gives it back.
 pub(super) struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Output>>,
+    mouse: bool,
 }
 
 impl Terminal {
-    /// Takes the terminal.
+    /// Takes the terminal, with its mouse if that is wanted.
     ///
     /// # Errors
     /// Standard input or output is no terminal, or the terminal refuses.
-    pub(super) fn take() -> io::Result<Self> {
+    pub(super) fn take(mouse: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Err(io::Error::other("standard input and output have to be a terminal"));
         }
         hook_panics(thread::current().id());
-        enter()?;
+        enter(mouse)?;
         let backend = CrosstermBackend::new(Output::new());
         let inner = ratatui::Terminal::new(backend).inspect_err(|_| leave())?;
-        Ok(Self { inner })
+        Ok(Self { inner, mouse })
     }
 
     /// The size in columns and rows.
@@ -71,6 +76,12 @@ impl Terminal {
         execute!(self.inner.backend_mut(), Print('\u{7}'))
     }
 
+    /// Asks the terminal to show `text`, which has to be clean, as a message of the desktop (OSC 9). A terminal that can't ignores
+    /// it.
+    pub(super) fn notify(&mut self, text: &str) -> io::Result<()> {
+        execute!(self.inner.backend_mut(), Print(format!("\u{1b}]9;{text}\u{1b}\\")))
+    }
+
     /// Asks the terminal to put `text` into the clipboard. Works over ssh; a terminal that can't ignores it.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
         execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(text))
@@ -88,7 +99,7 @@ impl Terminal {
     pub(super) fn resume(&mut self) -> io::Result<()> {
         // A shell may have changed the modes meanwhile; without this they would count as raw still.
         let _ = disable_raw_mode();
-        enter()?;
+        enter(self.mouse)?;
         self.forget()
     }
 }
@@ -130,10 +141,11 @@ impl Write for Output {
     }
 }
 
-fn enter() -> io::Result<()> {
+fn enter(mouse: bool) -> io::Result<()> {
     IS_TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()
         .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste))
+        .and_then(|()| if mouse { execute!(io::stdout(), Print(MOUSE)) } else { Ok(()) })
         .inspect_err(|_| leave())
 }
 
@@ -143,7 +155,14 @@ fn leave() {
         return;
     }
     let mut out = io::stdout();
-    let _ = execute!(out, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = execute!(
+        out,
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
     let _ = disable_raw_mode();
     let _ = out.flush();
 }

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::text::{Line, Span};
 
+use super::ascii;
 use super::keymap::{Action, Context};
 use super::layout;
 use super::model::{Model, Over, Pane, SMALLEST, is_too_small};
@@ -13,6 +14,13 @@ use crate::visible;
 
 /// Draws the whole screen. The size is the frame's own, whatever the model last heard.
 pub fn view(model: &Model, frame: &mut Frame) {
+    draw(model, frame);
+    if model.setup.ascii {
+        ascii::fold(frame.buffer_mut());
+    }
+}
+
+fn draw(model: &Model, frame: &mut Frame) {
     let area = frame.area();
     let size = Size::from(area);
     if is_too_small(size) {
@@ -35,6 +43,18 @@ pub fn view(model: &Model, frame: &mut Frame) {
             panes::adopt::draw(model, adopt, places.body, buffer);
             panes::footer::draw(model, places.footer, buffer)
         }
+        Some(Over::Sheet(sheet)) => {
+            panes::sheet::draw(model, sheet, places.body, buffer);
+            panes::footer::draw(model, places.footer, buffer)
+        }
+        Some(Over::Graph(graph)) => {
+            panes::graph::draw(model, graph, places.body, buffer);
+            panes::footer::draw(model, places.footer, buffer)
+        }
+    };
+    let cursor = match &model.palette {
+        Some(palette) => Some(panes::palette::draw(model, palette, area, buffer)),
+        None => cursor,
     };
     match model.page {
         Some(page) => panes::page::draw(model, page, area, buffer),
@@ -47,7 +67,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
 }
 
 fn main(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let places = layout::main(area, model.main.focus).panes;
+    let places = layout::main(area, model.main.focus, model.main.is_zoomed).panes;
     // The pane with the keyboard comes last, so that the borders that it shares are in its colour.
     let others = Pane::ALL.into_iter().filter(|pane| *pane != model.main.focus);
     for pane in others.chain([model.main.focus]) {

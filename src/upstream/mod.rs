@@ -4,7 +4,9 @@
 //! calls a [`Provider`] for each catalog; nothing here knows the engine or the journal.
 
 pub mod claude;
+pub mod codex;
 pub mod echo;
+pub mod files;
 mod shape;
 
 use std::path::{Path, PathBuf};
@@ -51,6 +53,8 @@ pub struct Turn {
 pub enum Finding {
     /// Nothing new.
     Quiet,
+    /// Nothing new, and the harness put the source away: archived it or compressed it. It is still followed.
+    Archived,
     /// The source was read forward.
     Read(Window),
     /// The source is certainly not there.
@@ -68,6 +72,9 @@ pub enum Finding {
     Invalid(String),
 }
 
+/// What is said when a source was put away since it was last read, and is followed to where it lies now.
+pub const ARCHIVED: &str = "archived";
+
 /// One stretch of a source that was read to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
@@ -81,10 +88,20 @@ pub struct Window {
     pub next_marker: Value,
     /// Names the end of this stretch in the dedupe key.
     pub dedupe_id: String,
-    /// Said when the source turned out to be another file than before (truncated, replaced, recreated).
+    /// Said when the source turned out to be another file than before (truncated, replaced, recreated), or, with [`ARCHIVED`],
+    /// to have been put away.
     pub replaced: Option<String>,
     /// Whether more lies behind this window.
     pub more: bool,
+}
+
+/// Where changes show that a source is worth a probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The file that is the source.
+    pub file: PathBuf,
+    /// Folders that belong to it, each below or beside the file. They may not be there yet.
+    pub folders: Vec<PathBuf>,
 }
 
 /// A foreign session of this machine.
@@ -180,6 +197,13 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
 
     /// Answers one probe. Must not write anything. May block: the engine bounds it.
     fn probe(&self, probe: &Probe) -> Finding;
+
+    /// Where changes show that a link is worth a probe; `None` when its source is no file. By default the `filePath` of its ref.
+    fn places(&self, link: &UpstreamLink) -> Option<Places> {
+        let reference = link.reference_json()?;
+        let file = PathBuf::from(reference.get("filePath")?.as_str()?);
+        file.is_absolute().then(|| Places { file, folders: Vec::new() })
+    }
 
     /// Lists the foreign sessions of this machine.
     fn list(&self) -> Result<Listing, UpstreamError>;

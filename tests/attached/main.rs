@@ -1,6 +1,9 @@
 //! Attaching to state databases of another system: strictly read-only, whatever their version and state.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't go on says where")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that can't go on says where, and what it could not test"
+)]
 
 mod broken;
 mod live;

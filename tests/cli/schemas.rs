@@ -49,7 +49,7 @@ fn hold(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), Str
         "null" => value.is_null(),
         _ => false,
     };
-    if !types.is_empty() && !types.iter().any(|name| is(name)) {
+    if !types.is_empty() && !types.iter().any(is) {
         return fail("another type");
     }
     if schema["minimum"].as_f64().zip(value.as_f64()).is_some_and(|(least, found)| found < least) {

@@ -1,14 +1,19 @@
 //! A builder of snapshots for the tests of the screen. All times are fixed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
 use tidings::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
+use tidings::engine::live::{Reply, Request};
+use tidings::engine::past::Past;
 use tidings::engine::snapshot::{
-    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot,
-    WakeState, WatchRow,
+    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, QueueRow, Role, SessionRow, Snapshot,
+    WakeRow, WakeState, WatchRow,
 };
-use tidings::event::{ActorType, Event, EventKind, Sequence};
+use tidings::engine::storage::Storage;
+use tidings::event::{ActorType, Changes, Event, EventKind, Sequence};
+use tidings::journal::storage::Counts;
 use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::{CatalogEntry, Listing};
 use tidings::watch::{Condition, Cursor, PairState, Provenance};
@@ -125,6 +130,19 @@ impl World {
                 watch: at,
                 text: format!("Session {:?} changed", all.watches[at].cursor.target.as_str()),
                 queued: Some(true),
+            })
+            .collect();
+        all.queues = all
+            .watches
+            .iter()
+            .filter(|row| row.cursor.is_pending())
+            .map(|row| row.cursor.watcher.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|session| {
+                let notices =
+                    all.watches.iter().filter(|row| row.cursor.watcher == session).count();
+                QueueRow { others: (notices * 7).min(20), evicted: 0, session, notices }
             })
             .collect();
         for session in &mut all.sessions {
@@ -373,4 +391,83 @@ pub(crate) fn listing() -> Listing {
             ("/home/someone/.claude/projects/b/broken.jsonl".into(), "no readable row".into()),
         ],
     }
+}
+
+/// What an engine over the team answers.
+pub(crate) fn reply(request: &Request) -> Reply {
+    let api = "agent:main:claude:7f3a1c2e-5b0d-4e1f-9a77-0c2d4e6f8a10";
+    match request {
+        Request::Catalog => Reply::Catalog(listing()),
+        Request::Sizes => Reply::Sizes(vec![
+            (api.into(), AgentId::main(), 130_001),
+            (
+                "agent:main:claude:0b9d8c7a-1111-4222-8333-444455556666".into(),
+                AgentId::main(),
+                123_456,
+            ),
+        ]),
+        Request::Wakes => {
+            let wake = |watcher: &str, reason: &str| WakeRow {
+                watcher: watcher.into(),
+                reason: format!("session-state:{reason}"),
+                due_at: None,
+                ended_at: None,
+                outcome: None,
+                outcome_reason: None,
+            };
+            Reply::Wakes(vec![
+                WakeRow { due_at: Some(NOW + 8 * SECOND), ..wake("agent:main:main", api) },
+                WakeRow {
+                    ended_at: Some(NOW - MINUTE),
+                    outcome: Some("skipped".into()),
+                    outcome_reason: Some("no-handler".into()),
+                    ..wake("agent:ops:main", "agent:main:main")
+                },
+            ])
+        }
+        Request::Storage => Reply::Storage(Box::new(Storage {
+            path: "/home/someone/.local/state/tidings/state.sqlite".into(),
+            counts: Counts {
+                oldest_at: Some(NOW - 12 * DAY),
+                heads: 9,
+                heads_without_rows: 2,
+                cursors: 12,
+                ledger: 4_711,
+                messages: 2,
+                used: 9_000_000,
+                free: 81_920,
+            },
+            rows: 41_200,
+            max_rows: 50_000,
+            kept_for: 30 * DAY,
+            last_prune_at: Some(NOW - 20 * MINUTE),
+            append_failures: 0,
+            file: Some(9_081_920),
+            log: Some(4_152),
+        })),
+        Request::Past { .. } => Reply::Past(Some(Arc::new(past()))),
+        Request::Changes { .. } => Reply::Changes(Changes {
+            events: Vec::new(),
+            truncated: false,
+            earliest: Sequence(1),
+            history_gap: false,
+            version: Sequence(1_941),
+        }),
+        Request::Adopt { .. } | Request::AdoptOnly { .. } => Reply::Adopted(api.into()),
+        _ => Reply::Done("done".into()),
+    }
+}
+
+/// The team as it was five minutes ago.
+fn past() -> Past {
+    let team = World::team();
+    let mut snapshot = Snapshot::clone(&team.build());
+    snapshot.at = NOW - 5 * MINUTE;
+    snapshot.revision = 0;
+    snapshot.events.truncate(2);
+    snapshot.journal.max = snapshot.events.last().map(|row| row.event.sequence);
+    let sequence = snapshot.journal.max.unwrap_or_default();
+    let pair = &snapshot.watches[0].cursor;
+    let not_kept = [(pair.watcher.clone(), pair.target.clone())].into();
+    Past { sequence, snapshot, not_kept }
 }

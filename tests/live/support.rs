@@ -62,6 +62,7 @@ impl Stage {
             wake_command: self.wake_command.clone(),
             screen: self.screen,
             schedule: Schedule::default(),
+            file_events: false,
             alerts: Vec::new(),
         })
         .unwrap();

@@ -16,9 +16,10 @@ use tidings::ui::theme::Theme;
 use tidings::ui::update::update;
 use tidings::ui::view::view;
 
-use crate::world::NOW;
+use crate::world::{self, NOW};
 
 pub(crate) const LARGE: (u16, u16) = (200, 60);
+pub(crate) const MEDIUM: (u16, u16) = (120, 40);
 pub(crate) const SMALL: (u16, u16) = (80, 24);
 
 /// A screen under test.
@@ -31,11 +32,21 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(size: (u16, u16), theme: Theme) -> Self {
+        Self::with(size, theme, false)
+    }
+
+    pub(crate) fn in_ascii(size: (u16, u16)) -> Self {
+        Self::with(size, Theme::dark(), true)
+    }
+
+    fn with(size: (u16, u16), theme: Theme, ascii: bool) -> Self {
         let model = Model::new(Setup {
             theme,
             keymap: Keymap::new(&Overrides::new()).unwrap(),
             title: None,
             bell: false,
+            desktop: false,
+            ascii,
             zone: TimeZone::UTC,
             now: NOW,
         });
@@ -71,6 +82,8 @@ impl Screen {
                     "esc" => KeyCode::Esc,
                     "tab" => KeyCode::Tab,
                     "down" => KeyCode::Down,
+                    "home" => KeyCode::Home,
+                    "lt" => KeyCode::Char('<'),
                     other => panic!("no key {other}"),
                 }
             } else {
@@ -84,6 +97,13 @@ impl Screen {
     pub(crate) fn answer(&mut self, result: Result<Reply, String>) {
         let (ticket, _) = self.asked.pop().expect("something was asked");
         self.send(Message::Answer(ticket, result));
+    }
+
+    /// Answers all that was asked, as an engine over the world would.
+    pub(crate) fn answer_all(&mut self) {
+        while let Some((ticket, request)) = self.asked.pop() {
+            self.send(Message::Answer(ticket, Ok(world::reply(&request))));
+        }
     }
 
     pub(crate) fn buffer(&self) -> Buffer {

@@ -159,6 +159,10 @@ impl Engine {
         watcher: &SessionKey,
         targets: &[SessionKey],
     ) -> Result<Drained, EngineError> {
+        if targets.is_empty() {
+            self.look_around();
+            return Ok(Drained::default());
+        }
         let now = self.now();
         let acknowledged = self.journal.acknowledge(watcher, targets, now)?;
         Ok(self.follow_acknowledged(&acknowledged))

@@ -5,10 +5,12 @@
 
 mod alerting;
 mod requests;
+mod rounds;
 mod ticking;
+mod touching;
 mod wake_up;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,13 +22,15 @@ use super::alerts::Alerts;
 use super::feed::{Feed, FeedItem};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
-use super::monitor::LinkOutcome;
 use super::probing::InFlight;
 use super::snapshot::{Problem, Role, Snapshot};
 use super::wakes::{Asked, WakeOutcome, Wakes};
 use super::{Discipline, Engine, EngineError};
 use crate::clock::{MINUTE, Millis};
 use crate::upstream::{Baseline, Finding, Listing, Probe, UpstreamError};
+use rounds::{Round, RoundNumber};
+use ticking::Tick;
+use touching::Touching;
 
 /// How often the loop looks for what other processes wrote and for what is due.
 const POLL: Duration = Duration::from_millis(150);
@@ -43,22 +47,14 @@ type Answer = oneshot::Sender<Result<Reply, String>>;
 
 /// What comes back from other threads.
 enum Internal {
-    Found(Box<Probe>, Finding),
-    Probed,
+    Found(RoundNumber, Box<Probe>, Finding),
+    Probed(RoundNumber),
+    Touched,
     Woken(Asked, WakeOutcome),
     NotTold(String),
     Listed(Result<Listing, UpstreamError>, Answer),
-    Baseline(Result<Box<Baseline>, UpstreamError>, Answer),
-}
-
-/// A tick under way.
-struct Tick {
-    began: Millis,
-    outcomes: Vec<LinkOutcome>,
-    /// Probes for what lies behind the windows that were read.
-    more: Vec<Probe>,
-    windows: usize,
-    asked_by: Vec<Answer>,
+    /// What was found, whether the operator is to watch it, and who asked.
+    Baseline(Result<Box<Baseline>, UpstreamError>, bool, Answer),
 }
 
 /// The live engine while it runs.
@@ -70,7 +66,10 @@ pub(in crate::engine) struct Runner {
     wakes: Wakes,
     alerts: Alerts,
     in_flight: InFlight,
+    rounds: HashMap<RoundNumber, Round>,
+    last_round: RoundNumber,
     tick: Option<Tick>,
+    touching: Touching,
     started_at: Millis,
     next_tick_at: Millis,
     tried_lock: Instant,
@@ -110,7 +109,10 @@ impl Runner {
             wakes: Wakes::default(),
             alerts: Alerts::default(),
             in_flight: InFlight::default(),
+            rounds: HashMap::new(),
+            last_round: 0,
             tick: None,
+            touching: Touching::default(),
             started_at: now,
             next_tick_at: options.schedule.next_after(now, now),
             tried_lock: Instant::now(),
@@ -155,6 +157,7 @@ impl Runner {
                     _ = stopped.changed() => break,
                     Some((request, answer)) = requests.recv() => self.answer(request, answer),
                     Some(message) = self.internal_in.recv() => self.take(message),
+                    () = at(self.touching.due) => self.probe_touched(),
                     _ = poll.tick() => self.poll(),
                 }
                 self.after_each();
@@ -178,12 +181,14 @@ impl Runner {
                 self.dirty = true;
                 let kept = self.engine.keep_in_step();
                 self.report("could not follow what another process wrote", kept);
+                self.follow_folders();
             }
             Ok(_) => {}
             Err(error) => {
                 self.problem(format!("could not look for changes by other processes: {error}"));
             }
         }
+        self.look_for_lost_folders();
         let now = self.engine.now();
         if self.lock.is_some() {
             let Schedule { first, period } = self.options.schedule;
@@ -348,6 +353,7 @@ impl Runner {
                 let swept = self.engine.sweep().map(drop);
                 self.report("could not sweep pending notices", swept);
                 self.tell(FeedItem::Owner(Role::Owner));
+                self.listen();
                 self.dirty = true;
             }
             Ok(None) => {
@@ -375,24 +381,29 @@ impl Runner {
 
     fn take(&mut self, message: Internal) {
         match message {
-            Internal::Found(probe, finding) => {
-                self.dirty |= finding != Finding::Quiet;
-                if let Some(tick) = &mut self.tick {
-                    tick.more.extend(self.engine.settle_into(&probe, finding, &mut tick.outcomes));
-                }
-            }
-            Internal::Probed => self.probed(),
+            Internal::Found(round, probe, finding) => self.found(round, &probe, finding),
+            Internal::Probed(round) => self.probed(round),
+            Internal::Touched => self.woken_by_file(),
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
             Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {
                 let _ = answer.send(self.not_adopted(listed));
             }
-            Internal::Baseline(found, answer) => {
-                let adopted = self.adopt(found);
+            Internal::Baseline(found, watch, answer) => {
+                let adopted = self.adopt(found, watch);
+                self.follow_folders();
                 self.dirty = true;
                 let _ = answer.send(adopted.map_err(|error| error.to_string()));
             }
         }
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,11 +1,32 @@
-//! The monitor's part of the loop: beginning a tick, reading on where more lies, ending it.
+//! The monitor's part of the loop: beginning a tick and ending it.
 
-use super::{Answer, Internal, Runner, Tick};
+use std::collections::HashSet;
+
+use super::rounds::{RoundNumber, id_of};
+use super::{Answer, Runner};
+use crate::clock::Millis;
 use crate::engine::feed::FeedItem;
+use crate::engine::file_events::LinkId;
 use crate::engine::live::Reply;
-use crate::engine::monitor::MAX_WINDOWS;
-use crate::engine::probing::{PROBE_LIMIT, probe_all};
-use crate::upstream::Probe;
+use crate::engine::monitor::LinkOutcome;
+
+/// A tick under way.
+pub(super) struct Tick {
+    began: Millis,
+    pub(super) outcomes: Vec<LinkOutcome>,
+    /// The round over its links, until that has ended.
+    pub(super) round: Option<RoundNumber>,
+    /// Links that another round was probing when the tick began: what that finds is the tick's as well.
+    pub(super) waiting: HashSet<LinkId>,
+    asked_by: Vec<Answer>,
+}
+
+impl Tick {
+    /// Whether what this round finds behind this link belongs to the tick.
+    pub(super) fn has(&self, round: RoundNumber, link: &LinkId) -> bool {
+        self.round == Some(round) || self.waiting.contains(link)
+    }
+}
 
 impl Runner {
     /// Begins a tick, or joins the one under way.
@@ -14,55 +35,34 @@ impl Runner {
             tick.asked_by.extend(asked_by);
             return;
         }
-        match self.engine.begin_tick() {
-            Ok((probes, outcomes)) => {
-                self.tick = Some(Tick {
-                    began: self.engine.now(),
-                    outcomes,
-                    more: Vec::new(),
-                    windows: 0,
-                    asked_by: asked_by.into_iter().collect(),
-                });
-                self.probe(probes);
-            }
+        self.follow_folders();
+        let (probes, outcomes) = match self.engine.begin_tick() {
+            Ok(begun) => begun,
             Err(error) => {
                 if let Some(answer) = asked_by {
                     let _ = answer.send(Err(format!("could not list the upstream links: {error}")));
                 }
-                self.problem(format!("could not list the upstream links: {error}"));
+                return self.problem(format!("could not list the upstream links: {error}"));
             }
-        }
-    }
-
-    pub(super) fn probe(&mut self, probes: Vec<Probe>) {
-        let (providers, in_flight) = (self.options.providers.clone(), self.in_flight.clone());
-        let back = self.internal.clone();
-        let started = std::thread::Builder::new().name("monitor".into()).spawn(move || {
-            probe_all(&providers, &probes, &in_flight, PROBE_LIMIT, |probe, finding| {
-                let _ = back.send(Internal::Found(Box::new(probe.clone()), finding));
-            });
-            let _ = back.send(Internal::Probed);
+        };
+        let (waiting, probes): (Vec<_>, Vec<_>) = probes
+            .into_iter()
+            .partition(|probe| self.rounds.values().any(|round| round.has(&id_of(probe))));
+        let round = self.begin_round(probes);
+        self.tick = Some(Tick {
+            began: self.engine.now(),
+            outcomes,
+            round,
+            waiting: waiting.iter().map(id_of).collect(),
+            asked_by: asked_by.into_iter().collect(),
         });
-        if let Err(error) = started {
-            self.problem(format!("no thread could be started for the monitor: {error}"));
-            self.end_tick();
-        }
+        self.end_tick_if_done();
     }
 
-    /// All probes of a round are answered: reads on where more lies, or ends the tick.
-    pub(super) fn probed(&mut self) {
-        let Some(tick) = &mut self.tick else { return };
-        tick.windows += 1;
-        let more = std::mem::take(&mut tick.more);
-        if more.is_empty() || tick.windows >= MAX_WINDOWS {
-            self.end_tick();
-        } else {
-            self.probe(more);
-        }
-    }
-
-    pub(super) fn end_tick(&mut self) {
-        let Some(tick) = self.tick.take() else { return };
+    /// Ends the tick once its own round and those that it waited for have answered.
+    pub(super) fn end_tick_if_done(&mut self) {
+        let is_done = |tick: &mut Tick| tick.round.is_none() && tick.waiting.is_empty();
+        let Some(tick) = self.tick.take_if(is_done) else { return };
         let next = self.lock.is_some().then_some(self.next_tick_at);
         let ended = self.engine.end_tick(tick.began, next, &tick.outcomes);
         self.report("could not write the monitor's pulse", ended);

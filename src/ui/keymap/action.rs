@@ -1,4 +1,8 @@
-//! Actions as data: what can be done, where, by which keys, and how the help words it.
+//! Actions as data: what can be done, where, by which keys, and how the help and the palette word it.
+
+use Context::{
+    Adopt, Delta, Explain, Field, Findings, Graph, Main, Page, Queue, Storage, Upstream,
+};
 
 /// Where keys are pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -9,53 +13,41 @@ pub enum Context {
     Delta,
     /// The foreign sessions that can be adopted.
     Adopt,
+    /// The links to foreign sessions.
+    Upstream,
+    /// What waits, and the wakes.
+    Queue,
+    /// How full the state database is.
+    Storage,
+    /// The pairs that need a look.
+    Findings,
+    /// The story of one pair.
+    Explain,
+    /// All watches as a graph.
+    Graph,
     /// A page over the view: the help or the problems.
     Page,
     /// A text field: characters go into it.
     Field,
 }
 
-/// What a key can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`ACTIONS` describes each one")]
-pub enum Action {
-    Quit,
-    Back,
-    Help,
-    Suspend,
-    Redraw,
-    Up,
-    Down,
-    HalfUp,
-    HalfDown,
-    PageUp,
-    PageDown,
-    Top,
-    Bottom,
-    Left,
-    Right,
-    NextPane,
-    PreviousPane,
-    Delta,
-    Watch,
-    Adopt,
-    Tick,
-    Filter,
-    Pause,
-    Follow,
-    OutOfStep,
-    Order,
-    Problems,
-    Copy,
-    Acknowledge,
-    Older,
-    Newer,
-    NextPage,
-    PreviousPage,
-    Version,
-    Reload,
-    AdoptThis,
-    Accept,
+impl Context {
+    /// What the view is called, for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Main => "main view",
+            Delta => "changes",
+            Adopt => "catalog",
+            Upstream => "upstream",
+            Queue => "queue",
+            Storage => "storage",
+            Findings => "findings",
+            Explain => "explain",
+            Graph => "graph",
+            Page => "page",
+            Field => "field",
+        }
+    }
 }
 
 /// A heading of the help.
@@ -63,6 +55,8 @@ pub enum Action {
 pub enum Group {
     /// What this view is for.
     Here,
+    /// The other views.
+    Views,
     /// Getting about.
     Move,
     /// The program as a whole.
@@ -74,7 +68,7 @@ pub enum Group {
 pub struct ActionInfo {
     /// The action.
     pub action: Action,
-    /// Its name in the config file.
+    /// Its name in the config file and in the palette.
     pub name: &'static str,
     /// What it does, for the help.
     pub description: &'static str,
@@ -88,245 +82,101 @@ pub struct ActionInfo {
     pub group: Group,
 }
 
-use Context::{Adopt, Delta, Field, Main, Page};
+const EVERYWHERE: &[Context] =
+    &[Main, Delta, Adopt, Upstream, Queue, Storage, Findings, Explain, Graph, Page, Field];
+const VIEWS: &[Context] =
+    &[Main, Delta, Adopt, Upstream, Queue, Storage, Findings, Explain, Graph, Page];
+const LISTS: &[Context] = &[Main, Delta, Adopt, Upstream, Queue, Storage, Findings, Explain, Graph];
+/// All but the main view, where `g` opens the graph.
+const BEHIND: &[Context] =
+    &[Delta, Adopt, Upstream, Queue, Storage, Findings, Explain, Graph, Page];
+const SORTED: &[Context] = &[Main, Upstream, Queue, Storage, Findings];
+const FILTERED: &[Context] = &[Main, Adopt, Upstream, Queue, Storage, Findings, Explain, Graph];
 
-const EVERYWHERE: &[Context] = &[Main, Delta, Adopt, Page, Field];
-const VIEWS: &[Context] = &[Main, Delta, Adopt, Page];
-const LISTS: &[Context] = &[Main, Delta, Adopt];
+/// Makes the actions and their table, in the order in which the help, the palette and the bottom line show them.
+macro_rules! actions {
+    ($($action:ident $name:literal $keys:tt in $contexts:expr, $group:ident $hint:literal $description:literal;)*) => {
+        /// What a key can do.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action { $(#[doc = $description] $action,)* }
 
-const fn info(
-    action: Action,
-    name: &'static str,
-    keys: &'static [&'static str],
-    contexts: &'static [Context],
-    group: Group,
-    hint: &'static str,
-    description: &'static str,
-) -> ActionInfo {
-    ActionInfo { action, name, description, hint, keys, contexts, group }
+        /// Every action.
+        pub const ACTIONS: &[ActionInfo] = &[$(ActionInfo {
+            action: Action::$action,
+            name: $name,
+            description: $description,
+            hint: $hint,
+            keys: &$keys,
+            contexts: $contexts,
+            group: Group::$group,
+        },)*];
+    };
 }
 
-/// Every action, in the order in which the help and the bottom line show them.
-pub const ACTIONS: [ActionInfo; 37] = [
-    info(
-        Action::Delta,
-        "delta",
-        &["enter"],
-        &[Main],
-        Group::Here,
-        "delta",
-        "show what changed since last seen",
-    ),
-    info(
-        Action::Acknowledge,
-        "acknowledge",
-        &["enter"],
-        &[Delta],
-        Group::Here,
-        "acknowledge",
-        "mark as read up to the version shown",
-    ),
-    info(
-        Action::AdoptThis,
-        "adopt-this",
-        &["enter"],
-        &[Adopt],
-        Group::Here,
-        "adopt",
-        "adopt this session and watch it",
-    ),
-    info(
-        Action::Watch,
-        "watch",
-        &["w"],
-        &[Main, Delta],
-        Group::Here,
-        "watch",
-        "watch this session as yourself, or stop",
-    ),
-    info(
-        Action::Adopt,
-        "adopt",
-        &["a"],
-        &[Main],
-        Group::Here,
-        "adopt",
-        "list sessions of this machine to adopt",
-    ),
-    info(
-        Action::Filter,
-        "filter",
-        &["/"],
-        &[Main, Adopt],
-        Group::Here,
-        "filter",
-        "filter this list as you type",
-    ),
-    info(
-        Action::OutOfStep,
-        "out-of-step",
-        &["!"],
-        &[Main],
-        Group::Here,
-        "not in step",
-        "show only pairs that are not in step",
-    ),
-    info(
-        Action::Pause,
-        "pause",
-        &["space"],
-        &[Main],
-        Group::Here,
-        "pause",
-        "hold the picture; the engine goes on",
-    ),
-    info(Action::Follow, "follow", &["f"], &[Main], Group::Here, "", "follow the newest event"),
-    info(
-        Action::Order,
-        "order",
-        &["o"],
-        &[Main],
-        Group::Here,
-        "",
-        "sort by key, by activity, by what is owed",
-    ),
-    info(
-        Action::Tick,
-        "tick",
-        &["t"],
-        &[Main],
-        Group::Here,
-        "tick",
-        "look at all adopted sessions now",
-    ),
-    info(
-        Action::Older,
-        "older",
-        &["["],
-        &[Delta],
-        Group::Here,
-        "older",
-        "start from an older version",
-    ),
-    info(
-        Action::Newer,
-        "newer",
-        &["]"],
-        &[Delta],
-        Group::Here,
-        "newer",
-        "start from a newer version",
-    ),
-    info(
-        Action::Version,
-        "version",
-        &["v"],
-        &[Delta],
-        Group::Here,
-        "version",
-        "type the version (a digit starts, too)",
-    ),
-    info(
-        Action::NextPage,
-        "next-page",
-        &["n"],
-        &[Delta],
-        Group::Here,
-        "next page",
-        "next page of a long delta",
-    ),
-    info(
-        Action::PreviousPage,
-        "previous-page",
-        &["p"],
-        &[Delta],
-        Group::Here,
-        "",
-        "previous page of a long delta",
-    ),
-    info(Action::Reload, "reload", &["r"], &[Delta, Adopt], Group::Here, "reload", "ask again"),
-    info(
-        Action::Copy,
-        "copy",
-        &["y"],
-        LISTS,
-        Group::Here,
-        "copy",
-        "copy the key, notice or call (OSC 52)",
-    ),
-    info(
-        Action::Problems,
-        "problems",
-        &["p"],
-        &[Main],
-        Group::Here,
-        "",
-        "list what failed since the start",
-    ),
-    info(Action::Up, "up", &["k", "up"], EVERYWHERE, Group::Move, "", "up"),
-    info(Action::Down, "down", &["j", "down"], EVERYWHERE, Group::Move, "", "down"),
-    info(Action::HalfUp, "half-up", &["ctrl-u"], VIEWS, Group::Move, "", "half a page up"),
-    info(Action::HalfDown, "half-down", &["ctrl-d"], VIEWS, Group::Move, "", "half a page down"),
-    info(Action::PageUp, "page-up", &["pgup"], VIEWS, Group::Move, "", "a page up"),
-    info(Action::PageDown, "page-down", &["pgdn"], VIEWS, Group::Move, "", "a page down"),
-    info(Action::Top, "top", &["g", "home"], VIEWS, Group::Move, "", "first row"),
-    info(Action::Bottom, "bottom", &["G", "end"], VIEWS, Group::Move, "", "last row"),
-    info(
-        Action::Left,
-        "left",
-        &["h", "left"],
-        &[Main],
-        Group::Move,
-        "",
-        "fold the branch, or the pane before",
-    ),
-    info(
-        Action::Right,
-        "right",
-        &["l", "right"],
-        &[Main],
-        Group::Move,
-        "",
-        "unfold the branch, or the next pane",
-    ),
-    info(Action::NextPane, "next-pane", &["tab"], &[Main], Group::Move, "pane", "next pane"),
-    info(
-        Action::PreviousPane,
-        "previous-pane",
-        &["shift-tab"],
-        &[Main],
-        Group::Move,
-        "",
-        "pane before",
-    ),
-    info(
-        Action::Accept,
-        "accept",
-        &["enter"],
-        &[Field],
-        Group::Here,
-        "keep",
-        "keep what was typed",
-    ),
-    info(Action::Back, "back", &["esc"], EVERYWHERE, Group::Program, "", "back; clear the filter"),
-    info(Action::Help, "help", &["?"], VIEWS, Group::Program, "help", "this page"),
-    info(
-        Action::Redraw,
-        "redraw",
-        &["ctrl-l"],
-        EVERYWHERE,
-        Group::Program,
-        "",
-        "draw the screen anew",
-    ),
-    info(
-        Action::Suspend,
-        "suspend",
-        &["ctrl-z"],
-        EVERYWHERE,
-        Group::Program,
-        "",
-        "suspend; fg comes back",
-    ),
-    info(Action::Quit, "quit", &["q"], VIEWS, Group::Program, "quit", "quit (Ctrl-c always works)"),
-];
+actions! {
+    Delta "delta" ["enter"] in &[Main, Upstream, Queue, Findings, Explain, Graph], Here "delta" "show what changed since last seen";
+    Acknowledge "acknowledge" ["enter"] in &[Delta], Here "acknowledge" "mark as read up to the version shown";
+    AdoptThis "adopt-this" ["enter"] in &[Adopt], Here "adopt and watch" "adopt this session and watch it";
+    AdoptOnly "adopt-only" ["A"] in &[Adopt], Here "adopt" "adopt this session; nobody watches it yet";
+    Explain "explain" ["e"] in &[Main, Queue, Findings, Graph], Here "explain" "tell the story of this watch";
+    Watch "watch" ["w"] in &[Main, Delta, Upstream, Graph], Here "watch" "watch this session as yourself, or stop";
+    Tick "tick" ["t"] in &[Main, Upstream], Here "tick" "look at all adopted sessions now";
+    Forget "forget" ["D"] in &[Upstream], Here "forget" "forget this source; the session stays";
+    Filter "filter" ["/"] in FILTERED, Here "filter" "filter this list as you type";
+    OutOfStep "out-of-step" ["!"] in &[Main, Graph], Here "not in step" "show only pairs that are not in step";
+    Pause "pause" ["space"] in &[Main], Here "pause" "hold the picture; the engine goes on";
+    RewindBack "rewind-back" ["<"] in &[Main, Graph], Here "rewind" "one event back in time";
+    RewindForward "rewind-forward" [">"] in &[Main, Graph], Here "" "one event forward in time";
+    RewindFarBack "rewind-far-back" ["{"] in &[Main, Graph], Here "" "25 events back in time";
+    RewindFarForward "rewind-far-forward" ["}"] in &[Main, Graph], Here "" "25 events forward in time";
+    Follow "follow" ["f"] in &[Main], Here "" "follow the newest event; live again";
+    Sort "sort" ["o"] in SORTED, Here "" "sort by the next column";
+    SortReverse "sort-reverse" ["O"] in SORTED, Here "" "turn the order round";
+    Zoom "zoom" ["z"] in &[Main], Here "" "this pane at full size, or all panes";
+    Level "level" ["z"] in &[Graph], Here "level" "next level: full, compact, dots";
+    Ego "ego" ["i"] in &[Graph], Here "ego view" "only what is near the selected session, or all";
+    Shallower "shallower" ["["] in &[Graph], Here "" "one step fewer around the session";
+    Deeper "deeper" ["]"] in &[Graph], Here "" "one step more around the session";
+    NextMatch "next-match" ["n"] in &[Graph], Here "" "jump to the next match";
+    PreviousMatch "previous-match" ["N"] in &[Graph], Here "" "jump to the match before";
+    Export "export" ["d"] in &[Graph], Here "export" "copy the graph as DOT (OSC 52)";
+    Older "older" ["["] in &[Delta], Here "older" "start from an older version";
+    Newer "newer" ["]"] in &[Delta], Here "newer" "start from a newer version";
+    Version "version" ["v"] in &[Delta], Here "version" "type the version (a digit starts, too)";
+    NextPage "next-page" ["n"] in &[Delta], Here "next page" "next page of a long delta";
+    PreviousPage "previous-page" ["p"] in &[Delta], Here "" "previous page of a long delta";
+    Reload "reload" ["r"] in &[Delta, Adopt, Upstream, Queue, Storage, Explain], Here "reload" "ask again";
+    Copy "copy" ["y"] in LISTS, Here "copy" "copy the key, notice or call (OSC 52)";
+    CopyJson "copy-json" ["Y"] in &[Delta], Here "" "copy the changes as JSON (OSC 52)";
+    Problems "problems" ["p"] in &[Main], Here "" "list what failed since the start";
+    Graph "graph" ["g"] in &[Main], Views "graph" "all watches as a graph";
+    Adopt "adopt" ["a", "c"] in &[Main, Upstream, Queue, Storage, Findings], Views "adopt" "list sessions of this machine to adopt";
+    Upstream "upstream" ["u"] in LISTS, Views "" "links to foreign sessions";
+    Queue "queue" ["Q"] in LISTS, Views "" "what waits for whom, and the wakes";
+    Storage "storage" ["s"] in LISTS, Views "" "how full the state database is";
+    Findings "findings" ["F"] in LISTS, Views "" "pairs that need a look, by rule";
+    Palette "palette" [":"] in LISTS, Views "all actions" "all actions by name";
+    Up "up" ["k", "up"] in EVERYWHERE, Move "" "up";
+    Down "down" ["j", "down"] in EVERYWHERE, Move "" "down";
+    HalfUp "half-up" ["ctrl-u"] in VIEWS, Move "" "half a page up";
+    HalfDown "half-down" ["ctrl-d"] in VIEWS, Move "" "half a page down";
+    PageUp "page-up" ["pgup"] in VIEWS, Move "" "a page up";
+    PageDown "page-down" ["pgdn"] in VIEWS, Move "" "a page down";
+    Top "top" ["home"] in VIEWS, Move "" "first row";
+    TopToo "top-too" ["g g"] in BEHIND, Move "" "first row";
+    Bottom "bottom" ["G", "end"] in VIEWS, Move "" "last row";
+    Left "left" ["h", "left"] in &[Main, Graph], Move "" "fold the branch, or go to the left";
+    Right "right" ["l", "right"] in &[Main, Graph], Move "" "unfold the branch, or go to the right";
+    PanLeft "pan-left" ["H", "alt-left"] in &[Graph], Move "" "move the window to the left";
+    PanDown "pan-down" ["J", "alt-down"] in &[Graph], Move "" "move the window down";
+    PanUp "pan-up" ["K", "alt-up"] in &[Graph], Move "" "move the window up";
+    PanRight "pan-right" ["L", "alt-right"] in &[Graph], Move "" "move the window to the right";
+    NextPane "next-pane" ["tab"] in &[Main], Move "pane" "next pane";
+    PreviousPane "previous-pane" ["shift-tab"] in &[Main], Move "" "pane before";
+    Accept "accept" ["enter"] in &[Field], Here "keep" "keep what was typed";
+    Back "back" ["esc"] in EVERYWHERE, Program "" "back; clear the filter";
+    Help "help" ["?"] in VIEWS, Program "help" "this page";
+    Redraw "redraw" ["ctrl-l"] in EVERYWHERE, Program "" "draw the screen anew";
+    Suspend "suspend" ["ctrl-z"] in EVERYWHERE, Program "" "suspend; fg comes back";
+    Quit "quit" ["q"] in VIEWS, Program "quit" "quit (Ctrl-c always works)";
+}

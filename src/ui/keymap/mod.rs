@@ -29,7 +29,8 @@ pub enum KeymapError {
     /// That is no key.
     #[error(
         "ui.keys.{action}: \"{}\" is no key; write one character, enter, esc, tab, shift-tab, space, backspace, \
-         delete, up, down, left, right, pgup, pgdn, home, end or f1 to f12, with ctrl- or alt- before it if wanted",
+         delete, up, down, left, right, pgup, pgdn, home, end or f1 to f12, with ctrl- or alt- before it if wanted; \
+         up to four keys with a space between them are a sequence",
         visible::clean(key)
     )]
     UnknownKey {
@@ -68,11 +69,28 @@ pub enum KeymapError {
     },
 }
 
+/// Keys that are pressed one after the other.
+type Sequence = Vec<Key>;
+
+/// The most keys of a sequence.
+const LONGEST: usize = 4;
+
 /// Which key does what, where.
 #[derive(Debug, Clone)]
 pub struct Keymap {
-    bindings: HashMap<(Context, Key), Action>,
-    keys: HashMap<Action, Vec<Key>>,
+    bindings: HashMap<Context, HashMap<Sequence, Action>>,
+    keys: HashMap<Action, Vec<Sequence>>,
+}
+
+/// What the keys pressed so far mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// They mean this action.
+    Action(Action),
+    /// A sequence begins with them.
+    Begun,
+    /// They mean nothing.
+    Nothing,
 }
 
 impl Keymap {
@@ -89,7 +107,7 @@ impl Keymap {
             return Err(KeymapError::UnknownAction { name: name.clone(), known: known.join(", ") });
         }
         let mut map = Self { bindings: HashMap::new(), keys: HashMap::new() };
-        for info in &ACTIONS {
+        for info in ACTIONS {
             match overrides.get(info.name) {
                 Some(keys) => map.bind(info, keys.iter().map(String::as_str))?,
                 None => map.bind(info, info.keys.iter().copied())?,
@@ -104,55 +122,85 @@ impl Keymap {
         keys: impl Iterator<Item = &'a str>,
     ) -> Result<(), KeymapError> {
         for text in keys {
-            let key = Key::parse(text).ok_or_else(|| KeymapError::UnknownKey {
+            let sequence = parse_sequence(text).ok_or_else(|| KeymapError::UnknownKey {
                 action: info.name,
                 key: text.to_owned(),
             })?;
-            if key == interrupt() && info.action != Action::Quit {
+            if sequence.contains(&interrupt()) && info.action != Action::Quit {
                 return Err(KeymapError::Reserved { action: info.name });
             }
-            if info.contexts == [Context::Field] && key.typed().is_some() {
-                return Err(KeymapError::Typed { action: info.name, key: key.to_string() });
+            if info.contexts == [Context::Field]
+                && sequence.first().is_some_and(|key| key.typed().is_some())
+            {
+                return Err(KeymapError::Typed { action: info.name, key: shown(&sequence) });
             }
             for context in info.contexts {
-                match self.bindings.insert((*context, key), info.action) {
-                    Some(other) if other != info.action => {
-                        return Err(KeymapError::Conflict {
-                            key: key.to_string(),
-                            first: name_of(other),
-                            second: info.name,
-                        });
-                    }
-                    _ => {}
+                let bindings = self.bindings.entry(*context).or_default();
+                let rival = bindings.iter().find(|(other, action)| {
+                    **action != info.action
+                        && (other.starts_with(&sequence) || sequence.starts_with(other))
+                });
+                if let Some((other, rival)) = rival {
+                    // Of a sequence and its beginning, the beginning is the key with two meanings.
+                    let shorter = if other.len() < sequence.len() { other } else { &sequence };
+                    return Err(KeymapError::Conflict {
+                        key: shown(shorter),
+                        first: name_of(*rival),
+                        second: info.name,
+                    });
                 }
+                bindings.insert(sequence.clone(), info.action);
             }
-            self.keys.entry(info.action).or_default().push(key);
+            self.keys.entry(info.action).or_default().push(sequence);
         }
         Ok(())
     }
 
-    /// What `event` means in `context`. Ctrl-C means to quit wherever it is pressed.
-    pub fn action(&self, context: Context, event: KeyEvent) -> Option<Action> {
+    /// What `event` means in `context` after the keys in `before`. Ctrl-C means to quit wherever it is pressed.
+    pub fn meaning(&self, context: Context, before: &[Key], event: KeyEvent) -> Meaning {
         let key = Key::from(event);
         if key == interrupt() {
-            return Some(Action::Quit);
+            return Meaning::Action(Action::Quit);
         }
         // In a field a character is text, whatever it means elsewhere.
-        if context == Context::Field && key.typed().is_some() {
-            return None;
+        if context == Context::Field && before.is_empty() && key.typed().is_some() {
+            return Meaning::Nothing;
         }
-        self.bindings.get(&(context, key)).copied()
+        let mut pressed = before.to_vec();
+        pressed.push(key);
+        let Some(bindings) = self.bindings.get(&context) else { return Meaning::Nothing };
+        match bindings.get(&pressed) {
+            Some(action) => Meaning::Action(*action),
+            None if bindings.keys().any(|sequence| sequence.starts_with(&pressed)) => {
+                Meaning::Begun
+            }
+            None => Meaning::Nothing,
+        }
+    }
+
+    /// What `event` alone means in `context`.
+    pub fn action(&self, context: Context, event: KeyEvent) -> Option<Action> {
+        match self.meaning(context, &[], event) {
+            Meaning::Action(action) => Some(action),
+            Meaning::Begun | Meaning::Nothing => None,
+        }
     }
 
     /// The first key of `action` as shown, if it has one.
     pub fn key(&self, action: Action) -> Option<String> {
-        self.keys.get(&action)?.first().map(ToString::to_string)
+        self.keys.get(&action)?.first().map(|sequence| shown(sequence))
     }
 
     /// All keys of `action` as shown, separated by spaces.
     pub fn keys(&self, action: Action) -> String {
         let keys = self.keys.get(&action).map(Vec::as_slice).unwrap_or_default();
-        keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        let separator = if keys.iter().any(|keys| keys.len() > 1) { ", " } else { " " };
+        keys.iter().map(|sequence| shown(sequence)).collect::<Vec<_>>().join(separator)
+    }
+
+    /// Each sequence of keys of `action`, as they are pressed.
+    pub fn sequences(&self, action: Action) -> &[Vec<Key>] {
+        self.keys.get(&action).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The actions of `context` that have a key, in the order of [`ACTIONS`].
@@ -161,6 +209,17 @@ impl Keymap {
             info.contexts.contains(&context) && self.keys.contains_key(&info.action)
         })
     }
+}
+
+/// Reads keys that are separated by spaces.
+fn parse_sequence(text: &str) -> Option<Sequence> {
+    let keys: Sequence = text.split(' ').map(Key::parse).collect::<Option<_>>()?;
+    (keys.len() <= LONGEST).then_some(keys)
+}
+
+/// A sequence as people write it.
+pub fn shown(sequence: &[Key]) -> String {
+    sequence.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn interrupt() -> Key {
@@ -191,7 +250,7 @@ mod tests {
     #[test]
     fn the_default_map_is_free_of_conflicts_and_names_each_action_once() {
         let map = Keymap::new(&Overrides::new()).unwrap();
-        for info in &ACTIONS {
+        for info in ACTIONS {
             assert_eq!(ACTIONS.iter().filter(|other| other.name == info.name).count(), 1);
             assert!(map.key(info.action).is_some(), "{} has no key", info.name);
             assert!(!info.description.is_empty());
@@ -230,6 +289,23 @@ mod tests {
         );
         assert!(error(&[("accept", &["x"])]).contains("typed into the field"));
         assert!(error(&[("watch", &["ctrl-c"])]).contains("Ctrl-c always quits"));
+    }
+
+    #[test]
+    fn sequences_are_told_from_their_beginnings() {
+        let map = Keymap::new(&overrides(&[("watch", &["x w", "x x"])])).unwrap();
+        let x = Key::parse("x").unwrap();
+        assert_eq!(map.meaning(Context::Main, &[], press('x')), Meaning::Begun);
+        assert_eq!(map.meaning(Context::Main, &[x], press('w')), Meaning::Action(Action::Watch));
+        assert_eq!(map.meaning(Context::Main, &[x], press('q')), Meaning::Nothing);
+        assert_eq!(map.keys(Action::Watch), "x w, x x");
+        let error = |pairs| Keymap::new(&overrides(pairs)).unwrap_err().to_string();
+        assert_eq!(
+            error(&[("watch", &["a b"])]),
+            "ui.keys: a would mean both \"watch\" and \"adopt\"; give one of them another key"
+        );
+        assert!(error(&[("watch", &["x  w"])]).contains("is no key"));
+        assert!(error(&[("watch", &["x ctrl-c"])]).contains("always quits"));
     }
 
     #[test]

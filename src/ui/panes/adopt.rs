@@ -7,10 +7,11 @@ use ratatui::text::{Line, Span};
 use super::{frame, middle, wrap};
 use crate::ui::keymap::Action;
 use crate::ui::layout;
-use crate::ui::model::{Adopt, Asked, Model};
+use crate::ui::model::{Adopt, Model};
 use crate::ui::table::{
     Cell, Column, Standing, Table, draw_row, fixed, flexible, highlighted, right,
 };
+use crate::ui::update;
 use crate::ui::words;
 use crate::upstream::{CatalogEntry, Listing};
 use crate::visible;
@@ -89,10 +90,9 @@ fn rows(
 fn cells(model: &Model, adopt: &Adopt, entry: &CatalogEntry) -> [Cell; 6] {
     let theme = &model.setup.theme;
     let name = (entry.catalog.clone(), entry.thread.clone());
-    let asked = Asked::Adopt { catalog: name.0.clone(), thread: name.1.clone() };
     let catalog = if adopt.adopted.contains(&name) {
         Span::styled("✓ yours", theme.good)
-    } else if model.asked.values().any(|other| *other == asked) {
+    } else if update::is_asked(model, &name.0, &name.1) {
         Span::styled("… asked", theme.active)
     } else {
         Span::styled(visible::clean(&entry.catalog).into_owned(), theme.dim)

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use super::{Segment, join};
 use crate::ui::filter::Filter;
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{self, Action};
 use crate::ui::model::{Model, Over, Pane, Tone};
 use crate::ui::view::hints;
 use crate::visible;
@@ -25,6 +25,13 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
             Some(Over::Adopt(adopt)) => {
                 return Some(typing(model, &adopt.filter, adopt.rows.len(), area, buffer));
             }
+            Some(Over::Sheet(sheet)) => {
+                return Some(typing(model, &sheet.filter, sheet.shown.len(), area, buffer));
+            }
+            Some(Over::Graph(graph)) => {
+                let found = graph.matches().len();
+                return Some(typing(model, &graph.filter, found, area, buffer));
+            }
             Some(Over::Delta(_)) => {}
         }
     } else if let Some(toast) = &model.toast {
@@ -41,6 +48,11 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
             usize::from(width),
             style,
         );
+        return None;
+    }
+    if !model.pressed.is_empty() {
+        let text = format!("{} …", keymap::shown(&model.pressed));
+        buffer.set_stringn(x, area.y, text, usize::from(width), theme.key);
         return None;
     }
     let segments = hints(model, model.context())

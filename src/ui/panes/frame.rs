@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Widget};
 
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
-use crate::ui::rows::Order;
+use crate::ui::sorting;
 use crate::ui::table::Cell;
 use crate::ui::words;
 use crate::visible;
@@ -68,8 +68,9 @@ pub(in crate::ui) fn title(model: &Model, pane: Pane, place: Rect, buffer: &mut 
         Pane::Events => "Events".to_owned(),
     };
     cell.push(Span::styled(format!("{name} {count} "), style));
-    if pane == Pane::Sessions && main.order != Order::Key {
-        cell.push(Span::styled(format!("{} ", main.order.as_str()), theme.dim));
+    let order = sorting::words(pane, main.sort(pane));
+    if !order.is_empty() {
+        cell.push(Span::styled(format!("{order} "), theme.dim));
     }
     if main.out_of_step && matches!(pane, Pane::Sessions | Pane::Watches) {
         cell.push(Span::styled("! not in step ", theme.warn));

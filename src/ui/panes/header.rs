@@ -10,7 +10,7 @@ use crate::clock::SECOND;
 use crate::engine::snapshot::{Pulse, Role, Snapshot, Source};
 use crate::event::Sequence;
 use crate::ui::keymap::Action;
-use crate::ui::model::Model;
+use crate::ui::model::{Model, PastShown};
 use crate::ui::table::Cell;
 use crate::ui::theme;
 use crate::ui::words;
@@ -18,7 +18,7 @@ use crate::visible;
 use crate::watch::Condition;
 
 /// What is most urgent stands first.
-const FINDINGS: [Condition; 10] = [
+pub(in crate::ui) const URGENCY: [Condition; 10] = [
     Condition::Stopped,
     Condition::Stalled,
     Condition::Gap,
@@ -168,13 +168,15 @@ fn findings(model: &Model) -> Vec<Segment> {
     let theme = &model.setup.theme;
     let mut segments = Vec::new();
     let Some(live) = &model.live else { return segments };
-    if model.paused_at.is_some() {
+    if let Some(past) = &model.past {
+        segments.push(segment(0, rewound(model, past, live), theme.warn));
+    } else if model.paused_at.is_some() {
         segments.push(segment(0, paused(model.shown(), live), theme.warn));
     }
     segments.extend(for_you(model));
     segments.extend(problems(model, live));
     let before = segments.len();
-    for (rank, condition) in (2..).zip(FINDINGS) {
+    for (rank, condition) in (2..).zip(URGENCY) {
         let count = model.picture.count(condition);
         if count > 0 {
             let text =
@@ -198,6 +200,22 @@ fn paused(shown: &Snapshot, live: &Snapshot) -> String {
     let now = live.journal.max.unwrap_or_default();
     let Sequence(behind) = Sequence(now.0.saturating_sub(at.0));
     format!("PAUSED at {}, live {} (+{behind})", words::sequence(at), words::sequence(now))
+}
+
+/// The past says which event is the newest in it, and of how many watches it is not known where they stood.
+fn rewound(model: &Model, past: &PastShown, live: &Snapshot) -> String {
+    let now = live.journal.max.unwrap_or_default();
+    let behind = now.0.saturating_sub(past.sequence.0);
+    let kept = match past.not_kept.len() {
+        0 => "all cursors known".to_owned(),
+        n => format!("{} not kept", words::count(n, "cursor")),
+    };
+    let back = model.setup.keymap.key(Action::Back).unwrap_or_default();
+    format!(
+        "◀◀ REWOUND to {}, live {} (−{behind}) · {kept} · {back} returns",
+        words::sequence(past.sequence),
+        words::sequence(now)
+    )
 }
 
 fn for_you(model: &Model) -> Option<Segment> {

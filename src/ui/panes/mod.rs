@@ -5,10 +5,13 @@ pub(super) mod delta;
 pub(super) mod events;
 pub(super) mod footer;
 pub(super) mod frame;
+pub(super) mod graph;
 pub(super) mod header;
 pub(super) mod notices;
 pub(super) mod page;
+pub(super) mod palette;
 pub(super) mod sessions;
+pub(super) mod sheet;
 pub(super) mod watches;
 
 use ratatui::buffer::Buffer;

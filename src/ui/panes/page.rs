@@ -27,10 +27,8 @@ pub(in crate::ui) fn draw(model: &Model, page: Page, area: Rect, buffer: &mut Bu
     Clear.render(place, buffer);
     Block::bordered().border_style(theme.border_focused).render(place, buffer);
     let title = match (page.kind, model.view_context()) {
-        (PageKind::Problems, _) => " Problems since the start ",
-        (_, Context::Delta) => " Keys of the changes ",
-        (_, Context::Adopt) => " Keys of the adopt list ",
-        _ => " Keys of the main view ",
+        (PageKind::Problems, _) => " Problems since the start ".to_owned(),
+        (PageKind::Help, context) => format!(" Keys: {} ", context.title()),
     };
     buffer.set_stringn(
         place.x + 2,
@@ -92,8 +90,10 @@ fn help(model: &Model, room: usize) -> Vec<Line<'static>> {
     let context = model.view_context();
     let mut left = group(model, context, Group::Here, "Here");
     let mut right = group(model, context, Group::Move, "Moving");
-    right.push(Line::default());
-    right.extend(group(model, context, Group::Program, "Program"));
+    for (kind, title) in [(Group::Views, "Views"), (Group::Program, "Program")] {
+        right.push(Line::default());
+        right.extend(group(model, context, kind, title));
+    }
     if context == Context::Main {
         left.push(Line::default());
         left.extend(signs(model));

@@ -81,6 +81,8 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
 fn cells(model: &Model, line: WatchLine, watch: &WatchRow) -> [Cell; 7] {
     let theme = &model.setup.theme;
     let condition = theme.condition(watch.condition);
+    let is_kept =
+        model.past.as_ref().is_none_or(|past| !past.not_kept.contains(&PairId::of(watch)));
     let (owed, history) = (watch.actionable_lag(), watch.history_lag());
     let lag = |lag: i64, style| {
         vec![Span::styled(lag.to_string(), if lag == 0 { theme.dim } else { style })]
@@ -93,7 +95,7 @@ fn cells(model: &Model, line: WatchLine, watch: &WatchRow) -> [Cell; 7] {
         vec![Span::styled(if line.is_incoming { "←" } else { "→" }, theme.dim)],
         name(model, line, watch),
         vec![Span::styled(
-            marks(watch),
+            if is_kept { marks(watch) } else { "not kept".to_owned() },
             if watch.cursor.is_pending() { condition } else { theme.text },
         )],
         lag(owed, condition),

@@ -13,7 +13,10 @@ use crate::visible;
 
 /// Opens the view and asks for the list.
 pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
-    model.over = Some(Over::Adopt(Box::default()));
+    if matches!(model.over, Some(Over::Adopt(_))) {
+        return model.close();
+    }
+    model.open(Over::Adopt(Box::default()));
     load(model, effects);
 }
 
@@ -33,7 +36,8 @@ pub(super) fn act(model: &mut Model, action: Action, effects: &mut Vec<Effect>) 
     match action {
         Action::Filter => model.typing = true,
         Action::Reload => load(model, effects),
-        Action::AdoptThis => adopt_selected(model, effects),
+        Action::AdoptThis => adopt_selected(model, true, effects),
+        Action::AdoptOnly => adopt_selected(model, false, effects),
         _ => {}
     }
 }
@@ -76,30 +80,48 @@ pub(super) fn rebuild(adopt: &mut Adopt) {
     adopt.entries.rejoin(rows.len(), |at| Some(name(entries.get(*rows.get(at)?)?)));
 }
 
-fn adopt_selected(model: &mut Model, effects: &mut Vec<Effect>) {
+fn adopt_selected(model: &mut Model, is_watched: bool, effects: &mut Vec<Effect>) {
     let Some(Over::Adopt(adopt)) = &model.over else { return };
     let Some(entry) = adopt.selected() else { return };
     let (catalog, thread) = name(entry);
     if adopt.adopted.contains(&(catalog.clone(), thread.clone())) {
         return toast(model, effects, Tone::Note, "this one is adopted already");
     }
-    let asked = Asked::Adopt { catalog: catalog.clone(), thread: thread.clone() };
-    if model.asked.values().any(|other| *other == asked) {
+    if is_asked(model, &catalog, &thread) {
         return;
     }
-    ask(model, effects, asked, Request::Adopt { catalog, wanted: thread });
+    let asked = Asked::Adopt { catalog: catalog.clone(), thread: thread.clone(), is_watched };
+    let request = if is_watched {
+        Request::Adopt { catalog, wanted: thread }
+    } else {
+        Request::AdoptOnly { catalog, wanted: thread }
+    };
+    ask(model, effects, asked, request);
+}
+
+/// Whether the engine is adopting this entry already.
+pub(in crate::ui) fn is_asked(model: &Model, catalog: &str, thread: &str) -> bool {
+    model.asked.values().any(|asked| {
+        matches!(asked, Asked::Adopt { catalog: c, thread: t, .. } if c == catalog && t == thread)
+    })
 }
 
 /// The engine has adopted it, or says why not.
 pub(super) fn adopted(
     model: &mut Model,
     entry: (String, String),
+    is_watched: bool,
     result: Result<Reply, String>,
     effects: &mut Vec<Effect>,
 ) {
     match result {
         Ok(Reply::Adopted(key)) => {
-            let text = format!("adopted {}; you watch it now", words::short_key(&key));
+            let name = words::short_key(&key);
+            let text = if is_watched {
+                format!("adopted {name}; you watch it now")
+            } else {
+                format!("adopted {name}; it is looked at once somebody watches it")
+            };
             toast(model, effects, Tone::Done, &text);
             if let Some(Over::Adopt(adopt)) = &mut model.over {
                 adopt.adopted.insert(entry);

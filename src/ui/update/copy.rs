@@ -1,9 +1,14 @@
 //! Copying: the key, notice or call that the keyboard is on.
 
+use serde_json::{Value, json};
+
 use super::{main_view, toast};
+use crate::engine::commands::public_payload;
+use crate::event::Event;
 use crate::session_key::SessionKey;
 use crate::ui::message::Effect;
 use crate::ui::model::{Model, Over, Pane, Tone};
+use crate::ui::sheet::RowId;
 use crate::ui::words;
 use crate::visible;
 
@@ -26,8 +31,57 @@ fn selected_text(model: &Model) -> Option<(String, &'static str)> {
             Some((words::status_call(&delta.session, delta.after), "the session_status call"))
         }
         Some(Over::Adopt(adopt)) => Some((adopt.selected()?.thread.clone(), "the thread id")),
+        Some(Over::Sheet(sheet)) => match &sheet.selected()?.id {
+            RowId::Link(key, _) | RowId::Queue(key) => Some((key.as_str().to_owned(), "the key")),
+            RowId::Pair(pair) => {
+                let watch = model.picture.pair(pair)?;
+                Some((
+                    words::status_call(&pair.target, watch.cursor.seen),
+                    "the session_status call",
+                ))
+            }
+            RowId::Fact(_) | RowId::Step(_) => {
+                let fields = &sheet.selected()?.fields;
+                let texts: Vec<&str> = fields.iter().map(|field| field.text.as_str()).collect();
+                Some((texts.join(" ").trim().to_owned(), "the row"))
+            }
+        },
+        Some(Over::Graph(graph)) => Some((graph.selected()?.key.as_str().to_owned(), "the key")),
         None => in_main_view(model),
     }
+}
+
+/// Copies the changes on the screen as JSON, as `status --json` words them.
+pub(super) fn copy_json(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(Over::Delta(delta)) = &model.over else { return };
+    let Some(changes) = &delta.changes else {
+        return toast(model, effects, Tone::Note, "nothing is shown yet; wait for the answer");
+    };
+    let events: Vec<_> = changes.events.iter().map(event).collect();
+    let document = json!({
+        "sessionKey": delta.session,
+        "changesSince": delta.after,
+        "stateVersion": changes.version,
+        "earliest": changes.earliest,
+        "historyGap": changes.history_gap,
+        "truncated": changes.truncated,
+        "events": events,
+    });
+    effects.push(Effect::Copy(document.to_string()));
+    toast(model, effects, Tone::Done, "copied the changes as JSON");
+}
+
+fn event(event: &Event) -> Value {
+    json!({
+        "sequence": event.sequence,
+        "kind": event.kind.as_str(),
+        "actorType": event.actor_type.as_str(),
+        "actorId": event.actor,
+        "runId": event.run,
+        "occurredAt": event.occurred_at,
+        "summary": event.summary,
+        "payload": public_payload(event),
+    })
 }
 
 fn in_main_view(model: &Model) -> Option<(String, &'static str)> {

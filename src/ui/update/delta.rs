@@ -28,7 +28,7 @@ pub(super) fn open(
     if let Some(sequence) = selected.event {
         events.aim(sequence);
     }
-    model.over = Some(Over::Delta(Box::new(Delta {
+    model.open(Over::Delta(Box::new(Delta {
         session: selected.session.clone(),
         agent: selected.agent.clone(),
         since,

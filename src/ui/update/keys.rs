@@ -4,12 +4,16 @@ use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use tui_input::InputRequest;
 use tui_input::backend::crossterm::to_input_request;
 
-use super::{adopt, copy, delta, main_view, snapshot};
-use crate::ui::keymap::{Action, Context};
+use super::{adopt, copy, delta, graph, main_view, palette, past, sheet};
+use crate::ui::keymap::{Action, Context, Meaning};
 use crate::ui::message::Effect;
 use crate::ui::model::{Model, Over, Page, PageKind};
 use crate::ui::panes;
 use crate::ui::rows;
+use crate::ui::sheet::Kind;
+
+/// How many events a far step through the past takes.
+const FAR: i64 = 25;
 
 /// A step within a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +34,7 @@ impl Step {
             Action::HalfDown => Self::HalfPages(1),
             Action::PageUp => Self::Pages(-1),
             Action::PageDown => Self::Pages(1),
-            Action::Top => Self::First,
+            Action::Top | Action::TopToo => Self::First,
             Action::Bottom => Self::Last,
             _ => return None,
         })
@@ -57,15 +61,40 @@ pub(super) fn press(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect
         return false;
     }
     let context = model.context();
-    let Some(action) = model.setup.keymap.action(context, event) else {
-        return match context {
-            Context::Field => {
-                to_input_request(&Event::Key(event)).is_some_and(|request| type_in(model, request))
-            }
-            Context::Delta => delta::start_typing(model, event),
-            _ => false,
-        };
+    let before = std::mem::take(&mut model.pressed);
+    let action = match model.setup.keymap.meaning(context, &before, event) {
+        Meaning::Action(action) => action,
+        Meaning::Begun => {
+            model.pressed = before;
+            model.pressed.push(event.into());
+            return true;
+        }
+        // The keys before may have begun nothing, but this one may mean something by itself.
+        Meaning::Nothing if !before.is_empty() => {
+            press(model, event, effects);
+            return true;
+        }
+        Meaning::Nothing => {
+            return match context {
+                Context::Field => to_input_request(&Event::Key(event))
+                    .is_some_and(|request| type_in(model, request)),
+                Context::Delta => delta::start_typing(model, event),
+                _ => false,
+            };
+        }
     };
+    carry_out(model, action, event, effects);
+    true
+}
+
+/// Carries out `action` where the keyboard is; `event` is the key that asked for it.
+pub(super) fn carry_out(
+    model: &mut Model,
+    action: Action,
+    event: KeyEvent,
+    effects: &mut Vec<Effect>,
+) {
+    let context = model.context();
     match action {
         Action::Quit => effects.push(Effect::Quit),
         Action::Suspend => effects.push(Effect::Suspend),
@@ -73,16 +102,33 @@ pub(super) fn press(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect
         Action::Help => toggle_page(model, PageKind::Help),
         Action::Problems => toggle_page(model, PageKind::Problems),
         Action::Back => back(model, effects),
+        _ if model.palette.is_some() => palette::act(model, action, event, effects),
         Action::Copy => copy::copy(model, effects),
+        Action::CopyJson => copy::copy_json(model, effects),
+        Action::Palette => palette::open(model),
+        Action::Graph => graph::open(model),
+        Action::Upstream => sheet::open(model, Kind::Upstream, effects),
+        Action::Queue => sheet::open(model, Kind::Queue, effects),
+        Action::Storage => sheet::open(model, Kind::Storage, effects),
+        Action::Findings => sheet::open(model, Kind::Findings, effects),
+        Action::RewindBack => past::step(model, -1, effects),
+        Action::RewindForward => past::step(model, 1, effects),
+        Action::RewindFarBack => past::step(model, -FAR, effects),
+        Action::RewindFarForward => past::step(model, FAR, effects),
         _ => match context {
             Context::Page => scroll_page(model, action),
             Context::Field => in_field(model, action, effects),
             Context::Main => main_view::act(model, action, effects),
             Context::Delta => delta::act(model, action, effects),
             Context::Adopt => adopt::act(model, action, effects),
+            Context::Graph => graph::act(model, action, effects),
+            Context::Upstream
+            | Context::Queue
+            | Context::Storage
+            | Context::Findings
+            | Context::Explain => sheet::act(model, action, effects),
         },
     }
-    true
 }
 
 /// Text was pasted: into a field it goes, anywhere else it is dropped, so that it never acts as keys.
@@ -98,7 +144,17 @@ pub(super) fn paste(model: &mut Model, text: &str) -> bool {
 }
 
 fn type_in(model: &mut Model, request: InputRequest) -> bool {
+    if model.palette.is_some() {
+        palette::type_in(model, request);
+        return true;
+    }
     match &mut model.over {
+        Some(Over::Sheet(sheet)) => {
+            sheet.filter.input.handle(request);
+            sheet.filter.reparse();
+            sheet.arrange();
+        }
+        Some(Over::Graph(_)) => graph::type_in(model, request),
         Some(Over::Delta(delta)) => delta::type_in(delta, request),
         Some(Over::Adopt(adopt)) => {
             adopt.filter.input.handle(request);
@@ -125,13 +181,15 @@ fn in_field(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         (Action::Accept, _) => model.typing = false,
         (_, Some(Over::Adopt(_))) => adopt::act(model, action, effects),
         (_, None) => main_view::act(model, action, effects),
+        (_, Some(Over::Sheet(_))) => sheet::act(model, action, effects),
+        (_, Some(Over::Graph(_))) => graph::act(model, action, effects),
         (_, Some(Over::Delta(_))) => {}
     }
 }
 
 /// Esc: closes what was opened last, then clears what narrows the list.
 fn back(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.page.take().is_some() {
+    if model.page.take().is_some() || model.palette.take().is_some() {
         return;
     }
     let was_typing = std::mem::take(&mut model.typing);
@@ -139,7 +197,7 @@ fn back(model: &mut Model, effects: &mut Vec<Effect>) {
         Some(Over::Delta(delta)) => {
             delta.input.reset();
             if !was_typing {
-                model.over = None;
+                model.close();
             }
         }
         Some(Over::Adopt(adopt)) => {
@@ -147,7 +205,20 @@ fn back(model: &mut Model, effects: &mut Vec<Effect>) {
                 adopt.filter.clear();
                 adopt::rebuild(adopt);
             } else {
-                model.over = None;
+                model.close();
+            }
+        }
+        Some(Over::Sheet(sheet)) => {
+            if was_typing || sheet.filter.is_active() {
+                sheet.filter.clear();
+                sheet.arrange();
+            } else {
+                model.close();
+            }
+        }
+        Some(Over::Graph(graph)) => {
+            if !graph.clear(was_typing) {
+                model.close();
             }
         }
         None => {
@@ -158,8 +229,10 @@ fn back(model: &mut Model, effects: &mut Vec<Effect>) {
             } else if model.main.out_of_step {
                 model.main.out_of_step = false;
                 rows::rebuild(&mut model.main, &model.picture);
-            } else if model.paused_at.take().is_some() {
-                snapshot::show(model, effects);
+            } else if model.main.is_zoomed {
+                model.main.is_zoomed = false;
+            } else if !model.is_live() {
+                past::live(model, effects);
             } else {
                 model.toast = None;
             }

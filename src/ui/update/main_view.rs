@@ -1,7 +1,7 @@
 //! The actions of the main view.
 
 use super::keys::step_of;
-use super::{adopt, ask, delta, snapshot, toast};
+use super::{adopt, ask, delta, past, sheet, toast};
 use crate::engine::live::Request;
 use crate::engine::snapshot::WatchRow;
 use crate::event::Sequence;
@@ -13,13 +13,16 @@ use crate::ui::message::Effect;
 use crate::ui::model::{Asked, Model, Pane, Selected, Tone};
 use crate::ui::rows::{self, Branch};
 use crate::ui::selection::Selection;
+use crate::ui::sheet::Sort;
+use crate::ui::sorting;
 use crate::ui::words;
 
 /// Carries out `action`.
 pub(super) fn act(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     if let Some(step) = step_of(action) {
         let pane = model.main.focus;
-        let place = layout::main(model.area(), pane).panes[pane as usize];
+        let places = layout::main(model.area(), pane, model.main.is_zoomed).panes;
+        let place = places[pane as usize];
         let height = place.map_or(1, |place| usize::from(layout::parts(pane, place).list.height));
         let index = step.from(model.main.index(pane), model.main.len(pane), height);
         if pane == Pane::Events {
@@ -41,22 +44,38 @@ pub(super) fn act(model: &mut Model, action: Action, effects: &mut Vec<Effect>) 
         Action::Tick => tick(model, effects),
         Action::Filter => model.typing = true,
         Action::Pause => pause(model, effects),
-        Action::Follow => follow(model),
+        Action::Follow => follow(model, effects),
         Action::OutOfStep => {
             model.main.out_of_step = !model.main.out_of_step;
             rows::rebuild(&mut model.main, &model.picture);
         }
-        Action::Order => {
-            model.main.order = model.main.order.next();
-            rows::rebuild(&mut model.main, &model.picture);
-            let text = format!("sessions {}", model.main.order.as_str());
-            toast(model, effects, Tone::Done, &text);
+        Action::Sort => sort(model, Sort::next, effects),
+        Action::SortReverse => {
+            let turn = |sort: Sort, _| Sort { is_reversed: !sort.is_reversed, ..sort };
+            sort(model, turn, effects);
+        }
+        Action::Zoom => model.main.is_zoomed = !model.main.is_zoomed,
+        Action::Explain => {
+            let pair = selected(model).and_then(|selected| selected.pair);
+            sheet::explain(model, pair, effects);
         }
         _ => {}
     }
 }
 
-fn go(model: &mut Model, pane: Pane, index: usize) {
+fn sort(model: &mut Model, change: impl Fn(Sort, usize) -> Sort, effects: &mut Vec<Effect>) {
+    let pane = model.main.focus;
+    let sort = change(model.main.sort(pane), sorting::columns(pane).len());
+    model.main.sorts[pane as usize] = sort;
+    rows::rebuild(&mut model.main, &model.picture);
+    let order = match sorting::words(pane, sort) {
+        order if order.is_empty() => "in their own order".to_owned(),
+        order => order,
+    };
+    toast(model, effects, Tone::Done, &format!("sorted {order}"));
+}
+
+pub(super) fn go(model: &mut Model, pane: Pane, index: usize) {
     let main = &mut model.main;
     let all = &model.picture.snapshot;
     let len = main.len(pane);
@@ -186,9 +205,15 @@ fn pair(model: &Model, watch: &WatchRow) -> Selected {
 
 fn open_delta(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(selected) = selected(model) else { return };
+    let (since, origin) = since(model, &selected);
+    delta::open(model, &selected, since, origin, effects);
+}
+
+/// From which version the changes of what is selected are asked for, and where it comes from.
+pub(super) fn since(model: &Model, selected: &Selected) -> (Sequence, String) {
     let picture = &model.picture;
     let pair = selected.pair.as_ref().and_then(|pair| picture.pair(pair));
-    let (since, origin) = if let Some(watch) = pair {
+    if let Some(watch) = pair {
         let whose = words::short_key(&watch.cursor.watcher);
         (watch.cursor.seen, format!("last seen by {whose}"))
     } else if let Some(watch) = picture.operator_watch(&selected.session) {
@@ -198,8 +223,7 @@ fn open_delta(model: &mut Model, effects: &mut Vec<Effect>) {
             Some(pruned) if pruned > Sequence(0) => (pruned, "pruned through here".to_owned()),
             _ => (Sequence(0), "the beginning".to_owned()),
         }
-    };
-    delta::open(model, &selected, since, origin, effects);
+    }
 }
 
 /// Watches `target` as the operator, or stops. What counts is what is so now, not what a held picture shows.
@@ -221,7 +245,7 @@ pub(super) fn toggle_watch(
     ask(model, effects, Asked::Other, request);
 }
 
-fn tick(model: &mut Model, effects: &mut Vec<Effect>) {
+pub(super) fn tick(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.asked.values().any(|asked| *asked == Asked::Tick) {
         return toast(model, effects, Tone::Note, "a tick is running already");
     }
@@ -230,14 +254,18 @@ fn tick(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.paused_at.take().is_some() {
-        snapshot::show(model, effects);
-    } else {
+    if model.is_live() {
         model.paused_at = Some(model.now);
+    } else {
+        past::live(model, effects);
     }
 }
 
-fn follow(model: &mut Model) {
+fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.past.is_some() {
+        past::live(model, effects);
+        model.main.follow = false;
+    }
     model.main.follow = !model.main.follow;
     if model.main.follow {
         let last = model.main.len(Pane::Events).saturating_sub(1);

@@ -3,13 +3,21 @@
 mod adopt;
 mod copy;
 mod delta;
+mod graph;
 mod keys;
 mod main_view;
+mod mouse;
+mod palette;
+mod past;
+mod sheet;
 mod snapshot;
 
 use std::time::Duration;
 
 use ratatui::layout::Size;
+
+pub(super) use adopt::is_asked;
+pub(super) use palette::text as palette_text;
 
 use super::layout;
 use super::message::{Effect, Message, Ticket, Timer};
@@ -29,6 +37,8 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Tick(now) => tick(model, now),
         Message::Snapshot(snapshot) => {
             snapshot::accept(model, &snapshot, &mut effects);
+            sheet::refresh(model, &mut effects);
+            graph::refresh(model);
             true
         }
         Message::EngineGone => {
@@ -38,6 +48,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
             true
         }
         Message::Key(event) => keys::press(model, event, &mut effects),
+        Message::Mouse(pointed) => mouse::point(model, pointed, &mut effects),
         Message::Paste(text) => keys::paste(model, &text),
         Message::Resize(width, height) => {
             model.size = Size { width, height };
@@ -92,9 +103,11 @@ fn answer(
     match asked {
         Asked::Changes => delta::answered(model, ticket, result),
         Asked::Catalog => adopt::listed(model, ticket, result),
-        Asked::Adopt { catalog, thread } => {
-            adopt::adopted(model, (catalog, thread), result, effects);
+        Asked::Adopt { catalog, thread, is_watched } => {
+            adopt::adopted(model, (catalog, thread), is_watched, result, effects);
         }
+        Asked::Sheet => sheet::answered(model, ticket, result),
+        Asked::Past => past::answered(model, result, effects),
         Asked::Tick | Asked::Other => match result {
             Ok(Reply::Done(text)) => toast(model, effects, Tone::Done, &text),
             Ok(_) => {}
@@ -125,8 +138,9 @@ fn toast(model: &mut Model, effects: &mut Vec<Effect>, tone: Tone, text: &str) {
 
 /// Moves every window so that its selected row can be seen.
 fn settle(model: &mut Model) {
+    sheet::rebuild(model);
     let area = model.area();
-    let places = layout::main(area, model.main.focus);
+    let places = layout::main(area, model.main.focus, model.main.is_zoomed);
     for pane in Pane::ALL {
         let height = places.panes[pane as usize]
             .map_or(1, |place| usize::from(layout::parts(pane, place).list.height));
@@ -150,8 +164,17 @@ fn settle(model: &mut Model) {
             let height = layout::adopt_parts(body, skipped).list.height;
             adopt.entries.show(adopt.rows.len(), usize::from(height));
         }
-        None => {}
+        Some(Over::Sheet(sheet)) => {
+            let height = layout::sheet_parts(body).1.list.height;
+            sheet.selection.show(sheet.shown.len(), usize::from(height));
+        }
+        Some(Over::Graph(_)) | None => {}
     }
+    if let Some(palette) = &mut model.palette {
+        let height = usize::from(layout::palette(area).1.height);
+        palette.selection.show(palette.rows.len(), height);
+    }
+    graph::settle(model);
 }
 
 #[cfg(test)]

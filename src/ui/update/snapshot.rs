@@ -128,4 +128,7 @@ fn tell(model: &mut Model, old: &Snapshot, new: &Snapshot, effects: &mut Vec<Eff
     if model.setup.bell {
         effects.push(Effect::Bell);
     }
+    if model.setup.desktop {
+        effects.push(Effect::Notify(format!("tidings: {text}")));
+    }
 }

@@ -5,31 +5,16 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use super::classify::FileKind;
 use super::describe::{Description, describe};
 use super::marker::Marker;
-use super::place::{Stat, kind_of, open};
-use super::reader::last_row_end;
-use super::scan::unsuitable;
+use super::place::kind_of;
 use super::{CATALOG, HOST, KIND};
+use crate::upstream::files::described::Described;
+use crate::upstream::files::place::{Stat, open, unsuitable};
+use crate::upstream::files::reader::last_row_end;
 use crate::upstream::{Baseline, CatalogEntry, Listing, UpstreamError};
-
-/// What was read of files that have not changed since, so that listing again costs a look at each.
-#[derive(Debug, Default)]
-pub(super) struct Described(Mutex<HashMap<PathBuf, (Stat, Description)>>);
-
-impl Described {
-    fn get(&self, path: &Path, stat: &Stat) -> Option<Description> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(path).filter(|(then, _)| then == stat).map(|(_, description)| description.clone())
-    }
-
-    fn replace(&self, all: HashMap<PathBuf, (Stat, Description)>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = all;
-    }
-}
 
 /// Files that may be sessions, and what was passed over and why.
 #[derive(Default)]
@@ -39,7 +24,10 @@ struct Walk {
 }
 
 /// Lists the sessions below `projects`, newest first. Without the folder there are none.
-pub(super) fn list(projects: &Path, described: &Described) -> Result<Listing, UpstreamError> {
+pub(super) fn list(
+    projects: &Path,
+    described: &Described<Description>,
+) -> Result<Listing, UpstreamError> {
     let Walk { files, mut skipped } = walk(projects)?;
     let mut entries = Vec::with_capacity(files.len());
     let mut known = HashMap::with_capacity(files.len());

@@ -4,14 +4,15 @@
 //! `<task-notification>`, too. One disk, even one file, holds rows of several marking schemes, so each row is decided by
 //! the marks that it has and never by its version (`observed.md` 1, `transcripts.md` 2.5 and 2.7).
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::record::{Origin, Record, Words};
 use crate::clock::Millis;
 use crate::upstream::RecordId;
 use crate::upstream::echo::TextHash;
-use crate::upstream::shape::{Seen, Text};
+use crate::upstream::files::json::{Content, read_row, time};
+use crate::upstream::files::row::{self, Words as EchoWords};
+use crate::upstream::shape::Seen;
+
+pub use crate::upstream::files::row::{Reason, Verdict};
 
 /// What kind of file a row lies in, by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,74 +23,6 @@ pub enum FileKind {
     Agent,
     /// The harness's log of typed input, over all projects. Not a transcript.
     History,
-}
-
-/// What a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// A direct human turn.
-    Human,
-    /// Anything else that is JSON.
-    Other,
-    /// Not JSON, even after mending what power loss and cuts do.
-    Malformed,
-}
-
-/// Why a row is what it is, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// A prompt that a person sent.
-    Prompt,
-    /// A prompt that a person typed while the agent worked, taken up in the middle of a turn.
-    QueuedPrompt,
-    /// The queue says that a prompt was taken up in the middle of a turn, and no other record holds it.
-    AbsorbedPrompt,
-    /// A tool's result, whatever words stand beside it.
-    ToolResult,
-    /// Marked by the harness as not for people.
-    Meta,
-    /// What a stop hook said.
-    Hook,
-    /// A prompt that a clock fired.
-    Scheduled,
-    /// The summary that a compaction left.
-    CompactSummary,
-    /// Shown in the transcript only.
-    TranscriptOnly,
-    /// A sub-agent's record.
-    Sidechain,
-    /// The end of background work.
-    TaskNotification,
-    /// The notice that a turn was stopped.
-    Interrupted,
-    /// A command that the harness answered itself, or its output.
-    LocalCommand,
-    /// A shell line that a person ran, or its output.
-    Shell,
-    /// Sent by a program: print mode, SDK, a pipe.
-    Sdk,
-    /// Copied from another session by a branch.
-    Forked,
-    /// The harness names another origin than a person.
-    OriginOther,
-    /// Another mark, and no origin: in versions that mark rows, nobody's prompt.
-    NoOrigin,
-    /// Context of the editor or the harness, with nothing typed.
-    ContextOnly,
-    /// A record of the input queue: says that something waits or waited, not who wrote it.
-    Queue,
-    /// The same record was counted before in this pass.
-    Repeated,
-    /// Not a record of a user.
-    NotAUserRow,
-    /// A line of a file that is not a transcript.
-    NotATranscript,
-    /// JSON, but no object.
-    NotARecord,
-    /// Not JSON.
-    NotJson,
 }
 
 /// Which part of a prompt taken up mid-turn a row is, with the ids by which its two parts find each other.
@@ -137,70 +70,31 @@ impl Row {
     }
 }
 
+impl From<Row> for row::Row {
+    fn from(Row { verdict, reason, id, at, words, part: _ }: Row) -> Self {
+        match verdict {
+            Verdict::Malformed => Self::malformed(),
+            _ => Self {
+                verdict,
+                id,
+                at,
+                words: EchoWords { whole: words, ..EchoWords::default() },
+                ..Self::other(reason)
+            },
+        }
+    }
+}
+
 /// Decides one row, given without its line end. `None` for a blank line, which is no row.
 ///
 /// An invalid byte becomes U+FFFD, a byte order mark or a run of NULs before the record is passed over, and half a
 /// surrogate pair in an escape is read as U+FFFD.
 pub fn classify(row: &[u8], file: FileKind) -> Option<Row> {
-    let json = trimmed(row);
-    if json.is_empty() {
-        let blank = row.iter().all(u8::is_ascii_whitespace);
-        return (!blank).then(|| Row::plain(Verdict::Malformed, Reason::NotJson));
+    match read_row(row, |json| decide_json(json, file)) {
+        Content::Blank => None,
+        Content::Broken => Some(Row::plain(Verdict::Malformed, Reason::NotJson)),
+        Content::Read(row) => Some(row),
     }
-    Some(decide_json(json, file).unwrap_or_else(|| {
-        mended(json)
-            .and_then(|mended| decide_json(&mended, file))
-            .unwrap_or_else(|| Row::plain(Verdict::Malformed, Reason::NotJson))
-    }))
-}
-
-/// Without what may stand before and after the record: blanks, a byte order mark, NULs from a crash.
-fn trimmed(row: &[u8]) -> &[u8] {
-    let mut rest = row;
-    loop {
-        rest = match rest {
-            [0, behind @ ..] | [0xef, 0xbb, 0xbf, behind @ ..] => behind,
-            [blank, behind @ ..] if blank.is_ascii_whitespace() => behind,
-            _ => return rest.trim_ascii_end(),
-        };
-    }
-}
-
-/// The row with its invalid bytes and halves of surrogate pairs replaced; `None` when it has none.
-fn mended(json: &[u8]) -> Option<Vec<u8>> {
-    let text = String::from_utf8_lossy(json);
-    let whole = with_whole_surrogates(&text);
-    (text.as_bytes() != json || whole != text).then(|| whole.into_bytes())
-}
-
-/// `\ud83d` without its second half is legal JSON for JavaScript, which cuts strings in the middle of a character.
-fn with_whole_surrogates(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let taken = match (escaped_unit(rest), rest.get(6..).and_then(escaped_unit)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                out.push_str("\\ufffd");
-                rest = &rest[6..];
-                continue;
-            }
-            // A backslash and what it escapes stay together, so that `\\ud800` is not taken for an escape.
-            _ => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-        };
-        out.push_str(&rest[..taken]);
-        rest = &rest[taken..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The UTF-16 unit of the `\uXXXX` that `text` begins with.
-fn escaped_unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    u16::from_str_radix(digits, 16).ok()
 }
 
 fn decide_json(json: &[u8], file: FileKind) -> Option<Row> {
@@ -391,10 +285,6 @@ fn queue(record: &Record<'_>) -> Row {
         part: Part::Removed(delivery),
         ..judged(judgement, &record.content)
     }
-}
-
-fn time(text: &Text<'_>) -> Option<Millis> {
-    text.as_str()?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
 #[cfg(test)]

@@ -250,14 +250,6 @@ fn damaged_rows_are_recovered_where_they_can_be() {
 }
 
 #[test]
-fn whole_surrogate_pairs_are_left_alone() {
-    assert_eq!(with_whole_surrogates(r"a\ud83d\ude00b"), r"a\ud83d\ude00b");
-    assert_eq!(with_whole_surrogates(r"\\ud83d\n"), r"\\ud83d\n");
-    assert_eq!(with_whole_surrogates(r"\ud83dé\"), r"\ufffdé\");
-    assert_eq!(with_whole_surrogates(r"\ud83d\u0041"), r"\ufffd\u0041");
-}
-
-#[test]
 fn no_row_of_other_files_is_human() {
     let json =
         br#"{"type":"user","message":{"role":"user","content":"x"},"origin":{"kind":"human"}}"#;

@@ -6,7 +6,7 @@ use std::io;
 
 use serde::de::{IgnoredAny, MapAccess};
 
-use super::reader::slice;
+use crate::upstream::files::reader::slice;
 use crate::upstream::shape::{Present, Seen, Shape, Text, take};
 
 /// How many bytes are read at either end of a file.

@@ -6,15 +6,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::place::Stat;
-use super::reader::{Source, head, slice};
-use crate::clock::Millis;
+use crate::upstream::files::identity::offset_of;
+use crate::upstream::files::place::Stat;
+use crate::upstream::files::reader::Source;
 
-/// How many of the bytes that were read are hashed, at their beginning and at their end.
-const PREFIX: u64 = 4_096;
-
-/// The greatest integer that every program which reads the store holds exactly.
-const GREATEST: u64 = (1 << 53) - 1;
+pub use crate::upstream::files::identity::FileIdentity;
 
 /// How far a transcript has been read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,41 +27,14 @@ pub struct Marker {
     pub reread: bool,
 }
 
-/// By what a file is known again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileIdentity {
-    /// The device that it lies on.
-    pub device: u64,
-    /// Its number there.
-    pub inode: u64,
-    /// How many bytes at its start `prefix_hash` covers. Only whole rows that were read: a half row may still change.
-    pub prefix_bytes: u64,
-    /// BLAKE3 of these bytes, in hexadecimal.
-    pub prefix_hash: String,
-    /// BLAKE3 of as many bytes before the offset; `None` when the first hash covers them, and in older markers. Tells a file
-    /// that was cut and grew again behind its beginning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tail_hash: Option<String>,
-    /// When it was last changed, in milliseconds since the epoch, as of the last read.
-    pub modified: Millis,
-}
-
 impl Marker {
     /// Reads a stored marker.
     ///
     /// The error says what is wrong with it: no offset, or one that is not an integer from 0 to 2^53 − 1.
     pub fn parse(stored: &Value) -> Result<Self, String> {
-        let given = |name| stored.get(name).filter(|value: &&Value| !value.is_null());
-        let offset = given("offset")
-            .or_else(|| given("size"))
-            .ok_or("the marker holds no offset; adopt the session again")?
-            .as_u64()
-            .filter(|offset| *offset <= GREATEST)
-            .ok_or("the marker's offset is not a byte position; adopt the session again")?;
         Ok(Self {
-            offset,
-            file: given("file").and_then(|file| FileIdentity::deserialize(file).ok()),
+            offset: offset_of(stored)?,
+            file: stored.get("file").and_then(|file| FileIdentity::deserialize(file).ok()),
             reread: stored.get("reread") == Some(&Value::Bool(true)),
         })
     }
@@ -77,16 +46,7 @@ impl Marker {
         source: &impl Source,
         stat: &Stat,
     ) -> std::io::Result<Self> {
-        let prefix = head(source, offset.min(PREFIX))?;
-        let file = FileIdentity {
-            device: stat.device,
-            inode: stat.inode,
-            prefix_bytes: prefix.len() as u64,
-            prefix_hash: blake3::hash(&prefix).to_hex().to_string(),
-            tail_hash: tail_hash(source, offset)?,
-            modified: stat.modified,
-        };
-        Ok(Self { offset, file: Some(file), reread })
+        Ok(Self { offset, file: Some(FileIdentity::of(source, offset, stat)?), reread })
     }
 
     /// The marker as it is stored.
@@ -96,10 +56,7 @@ impl Marker {
 
     /// Whether a look at the file is enough to say that nothing is new.
     pub(super) fn is_quiet(&self, stat: &Stat) -> bool {
-        stat.size == self.offset
-            && self.file.as_ref().is_none_or(|file| {
-                (file.device, file.inode, file.modified) == (stat.device, stat.inode, stat.modified)
-            })
+        stat.size == self.offset && self.file.as_ref().is_none_or(|file| file.is_unchanged(stat))
     }
 
     /// In one word, how the open file differs from the one that was read before; `None` when it is the same, grown or not.
@@ -108,29 +65,15 @@ impl Marker {
         source: &impl Source,
         stat: &Stat,
     ) -> std::io::Result<Option<&'static str>> {
-        if let Some(file) = &self.file
-            && (file.device, file.inode) != (stat.device, stat.inode)
-        {
+        if self.file.as_ref().is_some_and(|file| !file.is_file(stat)) {
             return Ok(Some("replaced"));
         }
         if stat.size < self.offset {
             return Ok(Some("truncated"));
         }
         let Some(file) = &self.file else { return Ok(None) };
-        let prefix = head(source, file.prefix_bytes.min(PREFIX))?;
-        let is_same = blake3::hash(&prefix).to_hex().as_str() == file.prefix_hash
-            && (file.tail_hash.is_none() || tail_hash(source, self.offset)? == file.tail_hash);
-        Ok((!is_same).then_some("rewritten"))
+        Ok((!file.holds(source, self.offset)?).then_some("rewritten"))
     }
-}
-
-/// The hash of the last bytes before `offset`; `None` when the hash of the first bytes covers them.
-fn tail_hash(source: &impl Source, offset: u64) -> std::io::Result<Option<String>> {
-    if offset <= PREFIX {
-        return Ok(None);
-    }
-    let tail = slice(source, offset - PREFIX, PREFIX)?;
-    Ok(Some(blake3::hash(&tail).to_hex().to_string()))
 }
 
 #[cfg(test)]

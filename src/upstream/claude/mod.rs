@@ -1,7 +1,6 @@
 //! Claude Code: reads the transcripts below its config folder.
 //!
 //! - [`classify`] decides for one row whether a person wrote it;
-//! - [`reader`] gives whole rows from an offset on;
 //! - [`marker`] says how far a file has been read, and which file it was;
 //! - [`scan`] shows all of that for one file;
 //! - [`ClaudeProvider`] answers the engine.
@@ -13,16 +12,16 @@ pub mod marker;
 mod pairing;
 mod place;
 mod probe;
-pub mod reader;
 mod record;
 pub mod scan;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::upstream::files::described::Described;
+use crate::upstream::files::frontier::Frontiers;
 use crate::upstream::{Baseline, Finding, Listing, Probe, Provider, UpstreamError};
-use catalog::Described;
-use probe::Frontiers;
+use describe::Description;
 
 pub use place::kind_of;
 
@@ -44,7 +43,7 @@ pub struct ClaudeProvider {
     projects: PathBuf,
     max_row_bytes: u64,
     frontiers: Frontiers,
-    described: Described,
+    described: Described<Description>,
 }
 
 impl ClaudeProvider {

@@ -12,12 +12,37 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::classify::{Delivery, Part, Reason, Row, Verdict};
+use super::classify::{Delivery, FileKind, Part, Reason, Row, Verdict, classify};
 use crate::upstream::RecordId;
 use crate::upstream::echo::TextHash;
+use crate::upstream::files::row::{self, Decide};
 
 /// How many rows a queue record waits for its attachment. They stand within a few rows of each other.
 const LOOK_AHEAD: usize = 1_000;
+
+/// The rows of one file, decided one after the other.
+pub(super) struct Rows<P> {
+    kind: FileKind,
+    pairing: Pairing<P>,
+}
+
+impl<P> Rows<P> {
+    pub(super) fn new(kind: FileKind) -> Self {
+        Self { kind, pairing: Pairing::new() }
+    }
+}
+
+impl<P> Decide<P> for Rows<P> {
+    fn push(&mut self, content: &[u8], place: P, decided: &mut dyn FnMut(row::Row, P)) {
+        if let Some(row) = classify(content, self.kind) {
+            self.pairing.push(row, place, &mut |row, place| decided(row.into(), place));
+        }
+    }
+
+    fn finish(&mut self, decided: &mut dyn FnMut(row::Row, P)) {
+        self.pairing.finish(&mut |row, place| decided(row.into(), place));
+    }
+}
 
 /// Rows on their way through, each with where it stands (`P`).
 pub(super) struct Pairing<P> {
@@ -62,7 +87,7 @@ impl<P> Pairing<P> {
     }
 
     /// Decides what still waits: no attachment came.
-    pub(super) fn finish(mut self, decided: &mut impl FnMut(Row, P)) {
+    pub(super) fn finish(&mut self, decided: &mut impl FnMut(Row, P)) {
         while let Some((row, place)) = self.waiting.pop_front() {
             let row = self.once(row);
             decided(row, place);
@@ -121,7 +146,6 @@ fn same(a: Delivery, a_words: Option<TextHash>, b: Delivery, b_words: Option<Tex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::claude::classify::{FileKind, classify};
 
     fn reasons(rows: &[String]) -> Vec<(usize, Reason)> {
         let mut out = Vec::new();

@@ -1,59 +1,21 @@
 //! Answers one probe: reads one window of a transcript and counts its human turns.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::classify::{FileKind, Row, Verdict, classify};
 use super::marker::Marker;
-use super::pairing::Pairing;
-use super::place::{Closed, Stat, kind_of, look, open_real};
-use super::reader::{Stretch, read_rows, rows};
+use super::pairing::Rows;
+use super::place::kind_of;
 use super::{HOST, KIND};
-use crate::clock::Millis;
-use crate::upstream::{Finding, Probe, RecordId, Turn, Window};
-
-/// Up to where long rows that are not whole yet have been searched for their line end. Only saves work: without it, a row
-/// of many megabytes would be read from its start with each piece that is added to it.
-#[derive(Debug, Default)]
-pub(super) struct Frontiers(Mutex<HashMap<PathBuf, Frontier>>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Frontier {
-    device: u64,
-    inode: u64,
-    offset: u64,
-    known: u64,
-}
-
-impl Frontiers {
-    fn known(&self, path: &Path, stat: &Stat, offset: u64) -> u64 {
-        let frontiers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        frontiers
-            .get(path)
-            .filter(|frontier| {
-                (frontier.device, frontier.inode, frontier.offset)
-                    == (stat.device, stat.inode, offset)
-                    && frontier.known <= stat.size
-            })
-            .map_or(offset, |frontier| frontier.known)
-    }
-
-    fn keep(&self, path: &Path, stat: &Stat, offset: u64, known: Option<u64>) {
-        let mut frontiers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match known {
-            Some(known) => {
-                let (device, inode) = (stat.device, stat.inode);
-                frontiers.insert(path.to_owned(), Frontier { device, inode, offset, known });
-            }
-            None => drop(frontiers.remove(path)),
-        }
-    }
-}
+use crate::upstream::files::frontier::Frontiers;
+use crate::upstream::files::place::{Closed, Stat, look, open_real};
+use crate::upstream::files::reader::{Stretch, read_rows};
+use crate::upstream::files::row::Decide as _;
+use crate::upstream::files::window::{Count, dedupe_id};
+use crate::upstream::{Finding, Probe, Window};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -141,17 +103,12 @@ fn window(
     let next = from.offset + bytes.len() as u64;
     // Looked at after reading: a change that was read must not look like one that was not.
     let stat = Stat::of(&file.metadata()?);
-    let mut count = Count {
-        turns: Vec::new(),
-        echoes: 0,
-        malformed: 0,
-        modified: stat.modified,
-        not_before: from.reread.then_some(probe.link.created_at),
-        probe,
-    };
-    count.rows(bytes, from.offset, kind_of(path));
-    let Count { mut turns, echoes, malformed, .. } = count;
-    turns.sort_by_key(|turn| turn.at);
+    let mut count = Count::new(probe, stat.modified, from.reread);
+    let mut decide = Rows::new(kind_of(path));
+    count.rows(bytes, from.offset, &mut decide);
+    decide.finish(&mut |row, ()| count.row(&row));
+    let (echoes, malformed) = (count.echoes, count.malformed);
+    let turns = count.into_turns();
     let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
     Ok(Window {
         turns,
@@ -162,61 +119,4 @@ fn window(
         replaced: from.replaced.map(str::to_owned),
         more: more && stat.size > next,
     })
-}
-
-/// The decimal offset. In a file that is read again the same offset may be met twice with other turns, so there it also
-/// names the file and the turns.
-fn dedupe_id(next: u64, reread: bool, stat: &Stat, turns: &[Turn]) -> String {
-    if !reread {
-        return next.to_string();
-    }
-    let mut hash = blake3::Hasher::new();
-    hash.update(&stat.device.to_le_bytes());
-    hash.update(&stat.inode.to_le_bytes());
-    for turn in turns {
-        hash.update(&turn.id.map_or([0; 16], |RecordId(id)| id));
-        hash.update(&turn.at.to_le_bytes());
-    }
-    format!("{next}-{}", &hash.finalize().to_hex()[..16])
-}
-
-struct Count<'a> {
-    turns: Vec<Turn>,
-    echoes: u32,
-    malformed: u32,
-    modified: Millis,
-    not_before: Option<Millis>,
-    probe: &'a Probe,
-}
-
-impl Count<'_> {
-    fn rows(&mut self, bytes: &[u8], offset: u64, kind: FileKind) {
-        let mut pairing = Pairing::new();
-        for raw in rows(bytes, offset) {
-            if let Some(row) = classify(raw.content, kind) {
-                pairing.push(row, (), &mut |row, ()| self.row(&row));
-            }
-        }
-        pairing.finish(&mut |row, ()| self.row(&row));
-    }
-
-    fn row(&mut self, row: &Row) {
-        match row.verdict {
-            Verdict::Other => return,
-            Verdict::Malformed => {
-                self.malformed += 1;
-                return;
-            }
-            Verdict::Human => {}
-        }
-        let at = row.at.unwrap_or(self.modified);
-        if self.not_before.is_some_and(|adopted| at < adopted) {
-            return;
-        }
-        if row.words.is_some_and(|words| self.probe.own_texts.holds(words)) {
-            self.echoes += 1;
-        } else {
-            self.turns.push(Turn { id: row.id, at });
-        }
-    }
 }

@@ -1,107 +1,17 @@
 //! Classifies a transcript row by row, for `tidings scan`: what counts as a human turn, and why.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::classify::{FileKind, Reason, Row, Verdict, classify};
-use super::pairing::Pairing;
-use super::place::{Closed, kind_of, open};
-use super::reader::{Stretch, read_rows, rows};
-use crate::clock::Millis;
+use super::classify::FileKind;
+use super::pairing::Rows;
+use super::place::kind_of;
 use crate::upstream::UpstreamError;
+use crate::upstream::files::place::{open, unsuitable};
+use crate::upstream::files::scan::{Scanned, run};
 
-/// One row of a scan. Holds no word of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ScanRow {
-    /// The physical line, counted on 0x0A from 1 at the offset where the scan begins.
-    pub line: u64,
-    /// Where it begins in the file, in bytes.
-    pub offset: u64,
-    /// Its length in bytes, with the line end; of a deferred row, as far as it is known.
-    pub bytes: u64,
-    /// What it is.
-    pub verdict: ScanVerdict,
-    /// Why.
-    pub reason: ScanReason,
-    /// When it was typed or taken up, in milliseconds since the epoch; only for human rows. A row without a time of its own
-    /// has the file's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<Millis>,
-}
-
-/// What a row of a scan is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScanVerdict {
-    /// A direct human turn.
-    Human,
-    /// A text that `tidings` itself put there; only where own texts are known.
-    Echo,
-    /// Anything else that is JSON.
-    Other,
-    /// Not JSON.
-    Malformed,
-    /// Not decided: it is not whole yet, or longer than the limit.
-    Deferred,
-}
-
-/// Why a row of a scan is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ScanReason {
-    /// The row was read.
-    Read(Reason),
-    /// The row was not read.
-    Deferred(Deferral),
-}
-
-/// Why a row was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Deferral {
-    /// Its line end is not written yet.
-    PartialRow,
-    /// It is longer than the limit.
-    RowTooLong,
-}
-
-/// How far a scan came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScanState {
-    /// To the end of the file.
-    Complete,
-    /// To a row without its line end.
-    PartialRow,
-    /// To a row that is longer than the limit.
-    Blocked,
-}
-
-/// The last line of a scan: what stands under `total`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ScanTotal {
-    /// Whole rows, without blank lines.
-    pub rows: u64,
-    /// How many of them are human turns.
-    pub human_turns: u64,
-    /// Which ones.
-    pub human_lines: Vec<u64>,
-    /// Where a later scan goes on, in bytes.
-    pub next_offset: u64,
-    /// The size of the file in bytes.
-    pub size: u64,
-    /// How far the scan came.
-    pub state: ScanState,
-    /// Where the row begins that blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// How many bytes of it were looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-}
+pub use crate::upstream::files::scan::{
+    Deferral, ScanReason, ScanRow, ScanState, ScanTotal, ScanVerdict,
+};
 
 /// Classifies the rows of `path` from `from_offset` on, and gives each to `each`, in order.
 ///
@@ -124,110 +34,7 @@ pub fn scan(
         FileKind::Session => kind_of(&real),
         kind => kind,
     };
-    let mut tally = Tally {
-        total: ScanTotal {
-            rows: 0,
-            human_turns: 0,
-            human_lines: Vec::new(),
-            next_offset: from_offset,
-            size: stat.size,
-            state: ScanState::Complete,
-            offset: None,
-            bytes: None,
-        },
-        modified: stat.modified,
-        each,
-    };
-    let mut pairing = Pairing::new();
-    let mut line = 0;
-    let mut offset = from_offset;
-    let deferred = loop {
-        match read_rows(&file, offset, offset, max_row_bytes).map_err(io)? {
-            Stretch::Rows { bytes, .. } => {
-                for raw in rows(&bytes, offset) {
-                    line += 1;
-                    if let Some(row) = classify(raw.content, kind) {
-                        let place = Place { line, offset: raw.offset, bytes: raw.length };
-                        pairing.push(row, place, &mut |row, place| tally.row(&row, &place));
-                    }
-                }
-                offset += bytes.len() as u64;
-            }
-            Stretch::Nothing => break None,
-            Stretch::Partial { bytes } => break Some((Deferral::PartialRow, bytes)),
-            Stretch::Blocked { bytes } => break Some((Deferral::RowTooLong, bytes)),
-        }
-    };
-    pairing.finish(&mut |row, place| tally.row(&row, &place));
-    if let Some((why, bytes)) = deferred {
-        tally.deferred(why, &Place { line: line + 1, offset, bytes });
-    }
-    Ok(ScanTotal {
-        next_offset: offset,
-        size: file.metadata().map_or(stat.size, |meta| meta.len()),
-        ..tally.total
-    })
-}
-
-pub(super) fn unsuitable(path: PathBuf, closed: Closed) -> UpstreamError {
-    match closed {
-        Closed::Missing(source) if source.kind() == std::io::ErrorKind::Other => {
-            UpstreamError::Unsuitable { path, reason: source.to_string() }
-        }
-        Closed::Missing(source) | Closed::Unreadable(source) => UpstreamError::Io { path, source },
-    }
-}
-
-struct Place {
-    line: u64,
-    offset: u64,
-    bytes: u64,
-}
-
-struct Tally<'a> {
-    total: ScanTotal,
-    modified: Millis,
-    each: &'a mut dyn FnMut(ScanRow),
-}
-
-impl Tally<'_> {
-    fn row(&mut self, row: &Row, place: &Place) {
-        let is_human = row.verdict == Verdict::Human;
-        self.total.rows += 1;
-        if is_human {
-            self.total.human_turns += 1;
-            self.total.human_lines.push(place.line);
-        }
-        (self.each)(ScanRow {
-            line: place.line,
-            offset: place.offset,
-            bytes: place.bytes,
-            verdict: match row.verdict {
-                Verdict::Human => ScanVerdict::Human,
-                Verdict::Other => ScanVerdict::Other,
-                Verdict::Malformed => ScanVerdict::Malformed,
-            },
-            reason: ScanReason::Read(row.reason),
-            at: is_human.then(|| row.at.unwrap_or(self.modified)),
-        });
-    }
-
-    fn deferred(&mut self, why: Deferral, place: &Place) {
-        match why {
-            Deferral::PartialRow => self.total.state = ScanState::PartialRow,
-            Deferral::RowTooLong => {
-                self.total.state = ScanState::Blocked;
-                self.total.offset = Some(place.offset);
-                self.total.bytes = Some(place.bytes);
-            }
-        }
-        (self.each)(ScanRow {
-            line: place.line,
-            offset: place.offset,
-            bytes: place.bytes,
-            verdict: ScanVerdict::Deferred,
-            reason: ScanReason::Deferred(why),
-            at: None,
-        });
-    }
+    let scanned = Scanned { source: &file, from_offset, max_row_bytes, modified: stat.modified };
+    let total = run(&scanned, &mut Rows::new(kind), each).map_err(io)?;
+    Ok(ScanTotal { size: file.metadata().map_or(stat.size, |meta| meta.len()), ..total })
 }

@@ -10,7 +10,7 @@ fn enter_asks_from_what_the_operator_or_the_pairs_watcher_has_seen() {
     assert_eq!(after(bench.keys("\n").request()), ("agent:main:a".into(), 0));
     bench.keys("\u{1b}jj\n");
     assert_eq!(after(bench.request()), ("agent:main:c".into(), 7));
-    bench.keys("\u{1b}g\t\n");
+    bench.keys("\u{1b}").key(KeyCode::Home).keys("\t\n");
     assert_eq!(after(bench.request()), ("agent:main:b".into(), 6));
     bench.keys("\u{1b}\t\n");
     assert_eq!(after(bench.request()), ("agent:main:b".into(), 6));
@@ -91,7 +91,12 @@ fn nothing_is_acknowledged_that_was_not_shown_or_is_not_watched() {
     };
     bench.keys("jj\n").keys("\n");
     assert!(!asks(&bench), "the answer is not there yet");
-    bench.keys("\u{1b}g\n").answer(Ok(Reply::Changes(changes(&[1], false, 5)))).keys("\n");
+    bench
+        .keys("\u{1b}")
+        .key(KeyCode::Home)
+        .keys("\n")
+        .answer(Ok(Reply::Changes(changes(&[1], false, 5))))
+        .keys("\n");
     assert!(!asks(&bench));
     assert!(bench.toast().1.contains("you do not watch this session; press w"));
 }

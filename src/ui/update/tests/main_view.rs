@@ -16,7 +16,7 @@ fn the_selection_moves_and_stays_on_its_session() {
     assert_eq!(bench.selected_session(), "agent:main:a");
     bench.keys("jj");
     assert_eq!(bench.selected_session(), "agent:main:c");
-    bench.keys("k").keys("G").keys("g").keys("G");
+    bench.keys("k").keys("G").key(KeyCode::Home).keys("G");
     let more = snapshot(
         vec![
             session("agent:main:0", None, 1),
@@ -36,7 +36,7 @@ fn pages_move_by_what_can_be_seen() {
     let many = (0..100).map(|n| session(&format!("agent:main:s{n:03}"), None, 1)).collect();
     let mut bench = Bench::new();
     bench.send(Message::Snapshot(snapshot(many, vec![], vec![])));
-    bench.keys("g").key(KeyCode::PageDown);
+    bench.key(KeyCode::Home).key(KeyCode::PageDown);
     let page = bench.model.main.sessions.index();
     assert!((2..20).contains(&page), "{page}");
     bench.ctrl('d');
@@ -158,8 +158,11 @@ fn sessions_are_sorted_by_what_is_owed() {
     bench.send(Message::Snapshot(snapshot(sessions, vec![], vec![])));
     bench.keys("oo");
     assert_eq!(bench.model.main.rows.sessions[0].session, 1);
-    assert_eq!(bench.toast().1, "sessions by owed");
-    bench.keys("o");
+    assert_eq!(bench.toast().1, "sorted by owed");
+    bench.keys("O");
+    assert_eq!(bench.model.main.rows.sessions[0].session, 0);
+    bench.keys("O").keys("oooooo");
+    assert_eq!(bench.toast().1, "sorted in their own order");
     assert_eq!(bench.model.main.rows.sessions[0].session, 0);
 }
 

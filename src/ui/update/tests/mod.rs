@@ -138,6 +138,8 @@ impl Bench {
             keymap: Keymap::new(&Overrides::new()).unwrap(),
             title: None,
             bell: true,
+            desktop: true,
+            ascii: false,
             zone: TimeZone::UTC,
             now: NOW,
         });

@@ -1,23 +1,17 @@
-//! Colours by meaning. Only the 16 named colours are used, so that a terminal's own palette decides how they look, and
-//! every meaning also has a sign and a word: colour is never the only signal.
+//! Colours by meaning, from TOML files. The built-in themes for dark and light terminals use only the 16 named colours, so that a
+//! terminal's own palette decides how they look; and every meaning also has a sign and a word: colour is never the only signal.
 
-use ratatui::style::{Color, Modifier, Style};
-use serde::Deserialize;
+mod colour;
+mod file;
+
+use std::path::Path;
+
+use ratatui::style::Style;
+
+pub use colour::Depth;
+pub use file::ThemeError;
 
 use crate::watch::Condition;
-
-/// Which theme, as the config names it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ThemeName {
-    /// For dark terminals.
-    #[default]
-    Dark,
-    /// For light terminals.
-    Light,
-    /// No colour at all: modifiers only.
-    Mono,
-}
 
 /// What a style is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,91 +59,33 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// The theme of that name; without colour if `no_color`, whatever the name.
-    pub fn named(name: ThemeName, no_color: bool) -> Self {
-        match name {
-            _ if no_color => Self::mono(),
-            ThemeName::Dark => Self::dark(),
-            ThemeName::Light => Self::light(),
-            ThemeName::Mono => Self::mono(),
-        }
-    }
-
-    /// For dark terminals.
+    /// The built-in theme for dark terminals.
     pub fn dark() -> Self {
-        let fg = |color| Style::new().fg(color);
-        Self {
-            text: Style::new(),
-            dim: fg(Color::DarkGray),
-            heading: fg(Color::DarkGray),
-            title: Style::new(),
-            title_focused: fg(Color::Cyan).add_modifier(Modifier::BOLD),
-            border: fg(Color::DarkGray),
-            border_focused: fg(Color::Cyan),
-            selected: Style::new().fg(Color::White).bg(Color::Blue).add_modifier(Modifier::BOLD),
-            selected_elsewhere: Style::new().add_modifier(Modifier::BOLD),
-            matched: fg(Color::Magenta).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
-            flash: fg(Color::LightYellow).add_modifier(Modifier::BOLD),
-            good: fg(Color::Green),
-            active: fg(Color::Cyan),
-            warn: fg(Color::Yellow),
-            bad: fg(Color::LightRed).add_modifier(Modifier::BOLD),
-            own: fg(Color::LightMagenta),
-            name: fg(Color::LightBlue),
-            chart: fg(Color::Cyan),
-            key: fg(Color::Cyan),
-            field: Style::new().add_modifier(Modifier::UNDERLINED),
-        }
+        file::built_in("dark", Depth::Sixteen)
     }
 
-    /// For light terminals: yellow and the bright colours can't be read there.
+    /// The built-in theme for light terminals.
     pub fn light() -> Self {
-        let fg = |color| Style::new().fg(color);
-        Self {
-            title_focused: fg(Color::Blue).add_modifier(Modifier::BOLD),
-            border: fg(Color::Gray),
-            border_focused: fg(Color::Blue),
-            flash: fg(Color::Magenta).add_modifier(Modifier::BOLD),
-            active: fg(Color::Blue),
-            warn: fg(Color::Magenta),
-            bad: fg(Color::Red).add_modifier(Modifier::BOLD),
-            own: fg(Color::Magenta),
-            name: fg(Color::Blue),
-            chart: fg(Color::Blue),
-            key: fg(Color::Blue),
-            matched: fg(Color::Red).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
-            ..Self::dark()
-        }
+        file::built_in("light", Depth::Sixteen)
+    }
+
+    /// The built-in theme whose colours everybody can tell apart.
+    pub fn colour_blind() -> Self {
+        file::built_in("colour-blind", Depth::Sixteen)
     }
 
     /// Without any colour: with `NO_COLOR` some terminal libraries write empty colour codes, which also end bold and
     /// reverse, so nothing here asks for a colour.
     pub fn mono() -> Self {
-        let plain = Style::new();
-        let bold = plain.add_modifier(Modifier::BOLD);
-        let dim = plain.add_modifier(Modifier::DIM);
-        Self {
-            text: plain,
-            dim,
-            heading: dim,
-            title: plain,
-            title_focused: bold.add_modifier(Modifier::REVERSED),
-            border: dim,
-            border_focused: bold,
-            selected: plain.add_modifier(Modifier::REVERSED),
-            selected_elsewhere: bold,
-            matched: bold.add_modifier(Modifier::UNDERLINED),
-            flash: bold,
-            good: plain,
-            active: plain,
-            warn: bold,
-            bad: bold.add_modifier(Modifier::UNDERLINED),
-            own: bold,
-            name: plain,
-            chart: plain,
-            key: bold,
-            field: plain.add_modifier(Modifier::UNDERLINED),
-        }
+        file::built_in("mono", Depth::Sixteen)
+    }
+
+    /// The theme `name`: the file `name.toml` in `folder` if there is one, else the built-in one.
+    ///
+    /// # Errors
+    /// There is no such theme, or something in its file is wrong.
+    pub fn load(name: &str, folder: Option<&Path>, depth: Depth) -> Result<Self, ThemeError> {
+        file::load(name, folder, depth)
     }
 
     /// The style of a condition.
@@ -184,6 +120,8 @@ pub fn sign(condition: Condition) -> &'static str {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+
+    use ratatui::style::Color;
 
     use super::*;
 
@@ -236,7 +174,7 @@ mod tests {
 
     #[test]
     fn only_the_sixteen_named_colours_are_used() {
-        for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
+        for theme in [Theme::dark(), Theme::light(), Theme::colour_blind(), Theme::mono()] {
             for style in styles(&theme) {
                 for color in [style.fg, style.bg].into_iter().flatten() {
                     assert!(!matches!(color, Color::Rgb(..) | Color::Indexed(_)), "{color:?}");
@@ -247,15 +185,13 @@ mod tests {
 
     #[test]
     fn without_colour_there_is_none() {
-        for name in [ThemeName::Dark, ThemeName::Light, ThemeName::Mono] {
-            let theme = Theme::named(name, true);
-            assert!(styles(&theme).iter().all(|style| style.fg.is_none() && style.bg.is_none()));
-        }
+        let theme = Theme::mono();
+        assert!(styles(&theme).iter().all(|style| style.fg.is_none() && style.bg.is_none()));
     }
 
     #[test]
     fn the_selection_is_told_apart_in_each_theme() {
-        for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
+        for theme in [Theme::dark(), Theme::light(), Theme::colour_blind(), Theme::mono()] {
             assert_ne!(theme.selected, theme.text);
             assert_ne!(theme.selected, theme.selected_elsewhere);
         }

@@ -1,0 +1,178 @@
+//! File events' part of the loop: which folders are listened to, and probing what was touched.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::{Internal, Runner};
+use crate::engine::file_events::{FileEvents, LinkId};
+use crate::upstream::{Finding, Places};
+
+/// A touched source is probed this long after the first event, however many follow: one prompt is several writes.
+const DEBOUNCE: Duration = Duration::from_millis(60);
+/// A source that is written all the time is probed at most this often.
+const COOL_DOWN: Duration = Duration::from_millis(150);
+/// How often folders that went away are looked for.
+const LOOK_FOR_LOST: Duration = Duration::from_secs(1);
+
+/// What file events asked for and is not done yet.
+#[derive(Default)]
+pub(super) struct Touching {
+    pub(super) events: Option<FileEvents>,
+    /// Links that are to be probed.
+    links: HashMap<LinkId, Instant>,
+    /// When links were last probed because of events.
+    probed: HashMap<LinkId, Instant>,
+    /// Whether events wait to be taken.
+    is_woken: bool,
+    /// When to go on.
+    pub(super) due: Option<Instant>,
+    looked_for_lost: Option<Instant>,
+}
+
+impl Runner {
+    /// Begins to listen, if that is wanted. Without file events the tick does all the work.
+    pub(super) fn listen(&mut self) {
+        if !self.options.file_events {
+            return;
+        }
+        let back = self.internal.clone();
+        match FileEvents::start(move || drop(back.send(Internal::Touched))) {
+            Ok(events) => {
+                self.touching.events = Some(events);
+                self.follow_folders();
+                // What was touched before is what the first tick looks at.
+                self.touching.links.clear();
+            }
+            Err(problem) => self.problem(problem),
+        }
+    }
+
+    /// Brings the folders that are listened to in step with the watched links. A link that is new is probed: what was written
+    /// before its folder was listened to gave no event.
+    pub(super) fn follow_folders(&mut self) {
+        if self.touching.events.is_none() {
+            return;
+        }
+        let places = match self.watched_places() {
+            Ok(places) => places,
+            Err(error) => {
+                return self.problem(format!("could not list the upstream links: {error}"));
+            }
+        };
+        let Some(events) = &mut self.touching.events else { return };
+        self.touching.probed.retain(|id, _| places.contains_key(id));
+        let (new, problems) = events.follow(places);
+        self.touch(new);
+        self.problems(problems);
+    }
+
+    fn watched_places(&self) -> Result<HashMap<LinkId, Places>, crate::journal::JournalError> {
+        let (links, _) = self.engine.journal().watched_links()?;
+        let places = links.into_iter().filter_map(|link| {
+            let provider = self
+                .options
+                .providers
+                .iter()
+                .find(|provider| provider.catalog() == link.catalog)?;
+            let places = provider.places(&link)?;
+            Some(((link.session, link.agent), places))
+        });
+        Ok(places.collect())
+    }
+
+    fn problems(&mut self, problems: Vec<String>) {
+        for problem in problems {
+            self.problem(problem);
+        }
+    }
+
+    fn touch(&mut self, links: impl IntoIterator<Item = LinkId>) {
+        let now = Instant::now();
+        for id in links {
+            let earliest = self.touching.probed.get(&id).map_or(now, |probed| *probed + COOL_DOWN);
+            self.touching.links.entry(id).or_insert(earliest.max(now + DEBOUNCE));
+        }
+        self.set_due();
+    }
+
+    /// The next moment at which something is to be done.
+    fn set_due(&mut self) {
+        let first = self.touching.links.values().min().copied();
+        self.touching.due =
+            first.into_iter().chain(self.touching.due.filter(|_| self.touching.is_woken)).min();
+    }
+
+    /// Something was touched.
+    pub(super) fn woken_by_file(&mut self) {
+        let due = Instant::now() + DEBOUNCE;
+        self.touching.is_woken = true;
+        self.touching.due = Some(self.touching.due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// Probes what was touched long enough ago.
+    pub(super) fn probe_touched(&mut self) {
+        if std::mem::take(&mut self.touching.is_woken)
+            && let Some(events) = &mut self.touching.events
+        {
+            let (due, problems) = events.take();
+            let now = Instant::now();
+            for id in due.links {
+                let earliest =
+                    self.touching.probed.get(&id).map_or(now, |probed| *probed + COOL_DOWN);
+                self.touching.links.entry(id).or_insert(earliest.max(now));
+            }
+            self.problems(problems);
+        }
+        let now = Instant::now();
+        let ready: Vec<_> = self
+            .touching
+            .links
+            .iter()
+            .filter(|(_, due)| **due <= now)
+            .map(|(id, _)| id.clone())
+            .collect();
+        let (busy, ready): (Vec<_>, Vec<_>) = ready.into_iter().partition(|id| self.is_probed(id));
+        for id in busy {
+            self.touching.links.insert(id, now + COOL_DOWN);
+        }
+        for id in &ready {
+            self.touching.links.remove(id);
+            self.touching.probed.insert(id.clone(), now);
+        }
+        if !ready.is_empty() {
+            match self.engine.probes_of(&ready) {
+                Ok(probes) if probes.is_empty() => {}
+                Ok(probes) => drop(self.begin_round(probes)),
+                Err(error) => self.problem(format!("could not read the upstream links: {error}")),
+            }
+        }
+        self.touching.due = None;
+        self.set_due();
+    }
+
+    /// Looks now and then whether folders that went away are back.
+    pub(super) fn look_for_lost_folders(&mut self) {
+        let is_early = |looked: Instant| looked.elapsed() < LOOK_FOR_LOST;
+        if self.touching.looked_for_lost.is_some_and(is_early) {
+            return;
+        }
+        self.touching.looked_for_lost = Some(Instant::now());
+        let Some(events) = &mut self.touching.events else { return };
+        let (back, problems) = events.look_for_lost();
+        self.touch(back);
+        self.problems(problems);
+    }
+
+    /// A source that went or was replaced may have done so with the whole folder, of which there is no event when a folder
+    /// above it was moved.
+    pub(super) fn doubt_folder(&mut self, id: &LinkId, finding: &Finding) {
+        let is_doubtful = match finding {
+            Finding::Missing => true,
+            Finding::Read(window) => window.replaced.is_some(),
+            _ => false,
+        };
+        if is_doubtful && let Some(events) = &mut self.touching.events {
+            events.doubt(id);
+        }
+    }
+}

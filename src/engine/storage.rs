@@ -1,0 +1,60 @@
+//! How full the state database is.
+
+use super::observer::Observer;
+use super::{Engine, EngineError};
+use crate::clock::Millis;
+use crate::journal::retention::{MAX_EVENTS, RETENTION};
+use crate::journal::storage::Counts;
+
+/// How full the state database is. Sizes are in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Storage {
+    /// The file.
+    pub path: std::path::PathBuf,
+    /// What its tables hold.
+    pub counts: Counts,
+    /// How many events are retained.
+    pub rows: u64,
+    /// How many may be.
+    pub max_rows: u64,
+    /// How long an event is kept, in milliseconds.
+    pub kept_for: Millis,
+    /// When retention last ran; `None` when never.
+    pub last_prune_at: Option<Millis>,
+    /// Appends of this process that failed.
+    pub append_failures: u64,
+    /// The size of the file; `None` when it can't be asked.
+    pub file: Option<u64>,
+    /// The size of the write-ahead log beside it; `None` when there is none.
+    pub log: Option<u64>,
+}
+
+impl Observer<'_> {
+    /// How full the state database is.
+    pub(super) fn storage(&mut self, append_failures: u64) -> Result<Storage, EngineError> {
+        let path = self.reader.path().to_owned();
+        let size = |path: &std::path::Path| path.metadata().ok().map(|file| file.len());
+        let mut log = path.clone().into_os_string();
+        log.push("-wal");
+        let (rows, _, _) = self.reader.extent()?;
+        Ok(Storage {
+            counts: self.reader.counts()?,
+            rows,
+            max_rows: u64::try_from(MAX_EVENTS).unwrap_or(0),
+            kept_for: RETENTION,
+            last_prune_at: Some(self.reader.last_prune()?).filter(|at| *at > 0),
+            append_failures,
+            file: size(&path),
+            log: size(log.as_ref()),
+            path,
+        })
+    }
+}
+
+impl Engine {
+    /// How full the state database is.
+    pub fn storage(&mut self) -> Result<Storage, EngineError> {
+        let append_failures = self.append_failures;
+        self.observer().storage(append_failures)
+    }
+}

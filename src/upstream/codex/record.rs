@@ -1,0 +1,211 @@
+//! What is taken from one row of a rollout: the marks, and of the words only what the echo test needs.
+
+use std::borrow::Cow;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+
+use crate::upstream::shape::{Seen, Shape, Text, take};
+
+/// One row, at any version. Members that a version does not write are empty.
+#[derive(Default)]
+pub(super) struct Record<'de> {
+    pub(super) kind: Text<'de>,
+    pub(super) timestamp: Text<'de>,
+    pub(super) payload: Payload<'de>,
+    /// The flat format of 2025 has no envelope: these stand where `payload` would.
+    pub(super) id: Text<'de>,
+    pub(super) role: Text<'de>,
+    pub(super) content: Content<'de>,
+}
+
+/// What a row's envelope holds, whatever its type.
+#[derive(Default)]
+pub(super) struct Payload<'de> {
+    pub(super) kind: Text<'de>,
+    pub(super) id: Text<'de>,
+    pub(super) turn_id: Text<'de>,
+    pub(super) source: Source<'de>,
+    pub(super) thread_source: Text<'de>,
+    pub(super) parent_thread: Text<'de>,
+    pub(super) forked_from: Text<'de>,
+    pub(super) cwd: Text<'de>,
+    pub(super) version: Text<'de>,
+    pub(super) attribution: Attribution<'de>,
+    pub(super) item: Item<'de>,
+    pub(super) role: Text<'de>,
+    pub(super) content: Content<'de>,
+    pub(super) marks: Marks<'de>,
+    pub(super) message: Text<'de>,
+    /// In events of 2025: whether the message is plain, or instructions or context in the place of one.
+    pub(super) flavour: Text<'de>,
+}
+
+/// The `source` of a thread: a word, or an object for threads that a program started.
+#[derive(Default)]
+pub(super) struct Source<'de> {
+    pub(super) word: Text<'de>,
+    pub(super) is_program: bool,
+}
+
+/// Who started a turn.
+#[derive(Default)]
+pub(super) struct Attribution<'de> {
+    pub(super) is_there: bool,
+    pub(super) trigger: Text<'de>,
+}
+
+/// The `item` of an `item_completed` event.
+#[derive(Default)]
+pub(super) struct Item<'de> {
+    pub(super) kind: Text<'de>,
+    pub(super) id: Text<'de>,
+    pub(super) client_id: Text<'de>,
+    pub(super) content: Content<'de>,
+    pub(super) text: Text<'de>,
+}
+
+/// What the harness says about the parts of a message to the model.
+#[derive(Default)]
+pub(super) struct Marks<'de> {
+    pub(super) turn_id: Text<'de>,
+    pub(super) kinds: Kinds<'de>,
+}
+
+/// The kinds of a message's parts.
+#[derive(Default)]
+pub(super) struct Kinds<'de>(pub(super) Vec<Cow<'de, str>>);
+
+/// The texts of a message's parts.
+#[derive(Default)]
+pub(super) struct Content<'de> {
+    pub(super) is_list: bool,
+    pub(super) texts: Vec<Cow<'de, str>>,
+}
+
+#[derive(Default)]
+struct Part<'de> {
+    text: Text<'de>,
+}
+
+impl<'de> Shape<'de> for Record<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "type" => self.kind = take(map)?,
+            "timestamp" => self.timestamp = take(map)?,
+            "payload" => self.payload = take(map)?,
+            "id" => self.id = take(map)?,
+            "role" => self.role = take(map)?,
+            "content" => self.content = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Payload<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "type" => self.kind = take(map)?,
+            "id" => self.id = take(map)?,
+            "turn_id" => self.turn_id = take(map)?,
+            "source" => self.source = take(map)?,
+            "thread_source" => self.thread_source = take(map)?,
+            "parent_thread_id" => self.parent_thread = take(map)?,
+            "forked_from_id" => self.forked_from = take(map)?,
+            "cwd" => self.cwd = take(map)?,
+            "cli_version" => self.version = take(map)?,
+            "turn_attribution" => self.attribution = take(map)?,
+            "item" => self.item = take(map)?,
+            "role" => self.role = take(map)?,
+            "content" => self.content = take(map)?,
+            "internal_chat_message_metadata_passthrough" => self.marks = take(map)?,
+            "message" => self.message = take(map)?,
+            "kind" => self.flavour = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Source<'de> {
+    fn text(&mut self, text: Cow<'de, str>) {
+        self.word = Text(Some(text));
+    }
+
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        self.is_program |= matches!(name, "subagent" | "sub_agent" | "subAgent" | "internal");
+        map.next_value::<IgnoredAny>().map(drop)
+    }
+}
+
+impl<'de> Shape<'de> for Attribution<'de> {
+    fn present(&mut self) {
+        self.is_there = true;
+    }
+
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "turn_trigger" => self.trigger = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Item<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "type" => self.kind = take(map)?,
+            "id" => self.id = take(map)?,
+            "client_id" => self.client_id = take(map)?,
+            "content" => self.content = take(map)?,
+            "text" => self.text = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Marks<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "turn_id" => self.turn_id = take(map)?,
+            "content_item_kinds" => self.kinds = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Kinds<'de> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(Seen(Text(kind))) = list.next_element::<Seen<Text<'de>>>()? {
+            self.0.extend(kind);
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Content<'de> {
+    fn text(&mut self, text: Cow<'de, str>) {
+        self.texts.push(text);
+    }
+
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        self.is_list = true;
+        while let Some(Seen(part)) = list.next_element::<Seen<Part<'de>>>()? {
+            self.texts.extend(part.text.0);
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Part<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "text" => self.text = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
