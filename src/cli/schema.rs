@@ -12,7 +12,7 @@ use super::{
     notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
 };
 use crate::engine::monitor::LinkOutcome;
-use crate::upstream::claude::scan::ScanRow;
+use crate::upstream::files::scan::ScanRow;
 
 /// The arguments of `schema`.
 #[derive(Debug, Args)]

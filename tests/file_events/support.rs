@@ -91,6 +91,7 @@ impl House {
             screen: false,
             file_events,
             schedule,
+            alerts: Vec::new(),
         })
         .unwrap();
         let feed = live.feed().unwrap();
