@@ -82,7 +82,6 @@ impl House {
 
     pub(crate) fn live(&self, file_events: bool, schedule: Schedule) -> Running {
         let mut live = Live::start(LiveOptions {
-            alerts: Vec::new(),
             db: self.db(),
             clock: Arc::new(SystemClock),
             settings: Settings::default(),
