@@ -6,6 +6,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     reason = "a tool for developers: it prints, reads small files of /proc, and a failure has to stop it"
 )]
@@ -104,7 +105,7 @@ fn main() {
     let began = Instant::now();
     let mut child = pair.slave.spawn_command(command).unwrap();
     std::thread::spawn(move || {
-        let mut bytes = [0; 65_536];
+        let mut bytes = vec![0; 65_536];
         while let Ok(read @ 1..) = reader.read(&mut bytes) {
             *counted.lock().unwrap() += read;
             screen.lock().unwrap().process(&bytes[..read]);
