@@ -242,7 +242,6 @@ fn owner(world: &World, wake_command: &[&str]) -> Live {
         wake_command: wake_command.iter().map(|word| (*word).to_owned()).collect(),
         screen: false,
         schedule: Schedule::default(),
-        file_events: false,
         alerts: Vec::new(),
     })
     .unwrap()

@@ -24,7 +24,6 @@ fn owner(world: &World, told: &Path) -> Live {
         wake_command: Vec::new(),
         screen: false,
         schedule: Schedule::default(),
-        file_events: false,
         alerts: vec![AlertRule {
             name: "stuck".into(),
             conditions: vec![Condition::Pending, Condition::Interleaved, Condition::Stopped],
