@@ -38,7 +38,7 @@ fn session(n: usize) -> SessionRow {
     SessionRow {
         key: key(n),
         agent: AgentId::main(),
-        parent: (n % 4 != 0).then(|| key(n - n % 4)),
+        parent: (!n.is_multiple_of(4)).then(|| key(n - n % 4)),
         title: Some(format!("title of {n}")),
         harness: None,
         version: Some(Sequence(i64::try_from(n).unwrap())),
