@@ -62,13 +62,13 @@ use std::sync::Arc;
 pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
-use crate::journal::append::Appended;
+use crate::journal::append::{Appended, Notice};
 use crate::journal::overview::PairHistories;
 use crate::journal::retention::{PRUNE_INTERVAL, Pruned};
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;
 use crate::upstream_link::UpstreamLink;
-use crate::watch::Cursor;
+use crate::watch::{Cursor, Provenance};
 use notices::Language;
 use queue::Queues;
 use wakes::Asked;
@@ -103,8 +103,6 @@ pub struct Engine {
     queues: Queues,
     /// Wake requests since they were last taken, in order.
     asked: Vec<Asked>,
-    /// Where each pending pair stood when its notice was last delivered here.
-    delivered: sweep::Delivered,
     /// The database's version when the queues last agreed with all cursors; `None` when they may not.
     in_step_at: Option<i64>,
     /// When retention is known to have run last; the database may know of a later time.
@@ -135,7 +133,6 @@ impl Engine {
             discipline,
             queues: Queues::new(settings.language),
             asked: Vec::new(),
-            delivered: sweep::Delivered::default(),
             in_step_at: None,
             last_prune: 0,
             quiet: Vec::new(),
@@ -186,15 +183,17 @@ impl Engine {
 
     /// What follows an event that was recorded: notices and wakes in watcher order, retention when it is due.
     fn follow(&mut self, appended: &Appended) {
-        let target = appended.event.as_ref().map(|event| &event.session);
-        let reason = target.map(wake_reason).unwrap_or_default();
-        for notice in &appended.notices {
-            self.queues.add_notice(&notice.watcher, &notice.target, notice.since, notice.ambient);
-            if !notice.ambient {
-                self.ask_wake(&notice.watcher, &reason);
+        if let Some(event) = &appended.event {
+            for Notice { watcher, target, since, ambient, .. } in &appended.notices {
+                self.queues.add_notice(watcher, target, *since, event.sequence, *ambient);
+                self.ask_wake(watcher, target, *ambient);
+            }
+            if self.discipline == Discipline::InStep {
+                for watcher in &appended.seeded {
+                    self.queues.forget(watcher, &event.session);
+                }
             }
         }
-        self.note_delivered(appended);
         if self.prune_if_due() {
             self.stay_in_step();
         } else {
@@ -204,17 +203,16 @@ impl Engine {
 
     /// Queues the notice of a cursor that is pending, since its last seen, and asks for the wake.
     fn deliver_cursor(&mut self, cursor: &Cursor) {
-        let ambient = cursor.provenance == crate::watch::Provenance::AmbientGroup;
-        self.queues.add_notice(&cursor.watcher, &cursor.target, cursor.seen, ambient);
-        if !ambient {
-            self.ask_wake(&cursor.watcher, &wake_reason(&cursor.target));
-        }
+        let Cursor { watcher, target, seen, material, .. } = cursor;
+        let ambient = cursor.provenance == Provenance::AmbientGroup;
+        self.queues.add_notice(watcher, target, *seen, *material, ambient);
+        self.ask_wake(watcher, target, ambient);
     }
 
-    /// Asks for a wake. A sub-agent is never woken: it finds the line at its next turn.
-    fn ask_wake(&mut self, watcher: &SessionKey, reason: &str) {
-        if !watcher.is_subagent() {
-            self.asked.push(Asked { watcher: watcher.clone(), reason: reason.to_owned() });
+    /// Asks for a wake. Who watches ambiently and sub-agents are never woken: they find the line at their next turn.
+    fn ask_wake(&mut self, watcher: &SessionKey, target: &SessionKey, ambient: bool) {
+        if !ambient && !watcher.is_subagent() {
+            self.asked.push(Asked::about(watcher, target));
         }
     }
 
@@ -247,9 +245,4 @@ impl Engine {
         self.prune_now()?;
         self.keep_in_step()
     }
-}
-
-/// Why a watcher is woken when `target` changed.
-fn wake_reason(target: &SessionKey) -> String {
-    format!("session-state:{target}")
 }

@@ -69,8 +69,9 @@ fn quoted(text: &str) -> String {
 pub fn context_key(target: &SessionKey) -> String {
     let mut out = String::with_capacity(CONTEXT_PREFIX.len() + 2 * target.as_str().len());
     out.push_str(CONTEXT_PREFIX);
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
     for byte in target.as_str().bytes() {
-        let _ = write!(out, "{byte:02x}");
+        out.extend([digit(byte >> 4), digit(byte & 15)]);
     }
     out
 }

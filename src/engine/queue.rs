@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::notices::{self, Language};
 use crate::event::Sequence;
 use crate::session_key::SessionKey;
+use crate::watch::Cursor;
 
 /// The most lines of a session that are no notices.
 pub const CAPACITY: usize = 20;
@@ -38,25 +39,34 @@ impl Line {
     }
 }
 
+/// What the queue of a session holds about one target.
+#[derive(Debug, Clone)]
+struct About {
+    /// What its notices ask for. Live, there is one.
+    since: Vec<Option<Sequence>>,
+    /// The newest material event that they were queued for.
+    material: Sequence,
+}
+
 /// The lines of one session, oldest first.
 #[derive(Debug, Clone, Default)]
 struct Queue {
     lines: Vec<Line>,
-    /// What the notices among them ask for, by target: a session may owe thousands, and each is looked for at each event.
-    notices: HashMap<SessionKey, Vec<Option<Sequence>>>,
+    /// The notices among them by target: a session may owe thousands, and each is looked for at each event.
+    notices: HashMap<SessionKey, About>,
 }
 
 impl Queue {
-    fn push(&mut self, line: Line) {
+    fn push(&mut self, line: Line, material: Sequence) {
         if let Some(target) = &line.target {
-            self.notices.entry(target.clone()).or_default().push(line.since);
+            let about = self
+                .notices
+                .entry(target.clone())
+                .or_insert_with(|| About { since: Vec::with_capacity(1), material });
+            about.since.push(line.since);
+            about.material = material;
         }
         self.lines.push(line);
-    }
-
-    /// What the notices about a target ask for.
-    fn asked_since(&self, target: &SessionKey) -> &[Option<Sequence>] {
-        self.notices.get(target).map_or(&[], Vec::as_slice)
     }
 
     /// Takes out the lines that `is_wanted` names.
@@ -64,12 +74,12 @@ impl Queue {
         let taken: Vec<_> = self.lines.extract_if(.., is_wanted).collect();
         for line in &taken {
             if let Some(target) = &line.target
-                && let Some(asked) = self.notices.get_mut(target)
+                && let Some(about) = self.notices.get_mut(target)
             {
-                if let Some(which) = asked.iter().position(|since| *since == line.since) {
-                    asked.remove(which);
+                if let Some(which) = about.since.iter().position(|since| *since == line.since) {
+                    about.since.remove(which);
                 }
-                if asked.is_empty() {
+                if about.since.is_empty() {
                     self.notices.remove(target);
                 }
             }
@@ -116,50 +126,72 @@ impl Queues {
         self.evicted.get(session).copied().unwrap_or(0)
     }
 
-    /// Queues a notice. An equal line that waits makes it superfluous; an ambient one takes the place of every older line
-    /// about its target. Returns whether a line was added.
+    /// Queues a notice about events up to `material`. An equal line that waits makes it superfluous; an ambient one takes the
+    /// place of every older line about its target. Returns whether a line was added.
     pub fn add_notice(
         &mut self,
         watcher: &SessionKey,
         target: &SessionKey,
         since: Sequence,
+        material: Sequence,
         ambient: bool,
     ) -> bool {
         if let Some(queue) = self.by_session.get_mut(watcher) {
-            let asked = queue.asked_since(target);
-            let is_superfluous =
-                if ambient { asked == [Some(since)] } else { asked.contains(&Some(since)) };
-            if is_superfluous {
-                return false;
+            if let Some(about) = queue.notices.get_mut(target) {
+                let is_superfluous = if ambient {
+                    about.since == [Some(since)]
+                } else {
+                    about.since.contains(&Some(since))
+                };
+                if is_superfluous {
+                    about.material = material;
+                    return false;
+                }
             }
             if ambient {
                 queue.remove_about(target);
             }
         }
-        self.push_notice(watcher, target, since);
+        self.push_notice(watcher, target, since, material);
         true
     }
 
-    /// Makes the notices about a target agree with its cursor: one that asks for changes since `open`, or none.
-    pub fn settle(&mut self, watcher: &SessionKey, target: &SessionKey, open: Option<Sequence>) {
-        let asked = self.by_session.get(watcher).map_or(&[][..], |queue| queue.asked_since(target));
-        let agrees = match open {
-            Some(since) => asked == [Some(since)],
-            None => asked.is_empty(),
-        };
-        if agrees {
-            return;
+    /// Makes the notices about a pair agree with its cursor: one when it is pending, since its last seen; else none. Returns
+    /// whether there is something to tell that these notices were not queued for.
+    pub fn settle(&mut self, cursor: &Cursor) -> bool {
+        if !cursor.is_pending() {
+            self.forget(&cursor.watcher, &cursor.target);
+            return false;
         }
+        if let Some(queue) = self.by_session.get_mut(&cursor.watcher)
+            && let Some(about) = queue.notices.get_mut(&cursor.target)
+        {
+            if about.since == [Some(cursor.seen)] {
+                let is_news = about.material != cursor.material;
+                about.material = cursor.material;
+                return is_news;
+            }
+            queue.remove_about(&cursor.target);
+        }
+        self.push_notice(&cursor.watcher, &cursor.target, cursor.seen, cursor.material);
+        true
+    }
+
+    /// Takes out the notices about a pair that owes nothing any more.
+    pub fn forget(&mut self, watcher: &SessionKey, target: &SessionKey) {
         if let Some(queue) = self.by_session.get_mut(watcher) {
             queue.remove_about(target);
-        }
-        match open {
-            Some(since) => self.push_notice(watcher, target, since),
-            None => self.forget_if_empty(watcher),
+            self.forget_if_empty(watcher);
         }
     }
 
-    fn push_notice(&mut self, watcher: &SessionKey, target: &SessionKey, since: Sequence) {
+    fn push_notice(
+        &mut self,
+        watcher: &SessionKey,
+        target: &SessionKey,
+        since: Sequence,
+        material: Sequence,
+    ) {
         self.last_id += 1;
         let line = Line {
             id: self.last_id,
@@ -169,9 +201,9 @@ impl Queues {
             since: Some(since),
         };
         if let Some(queue) = self.by_session.get_mut(watcher) {
-            queue.push(line);
+            queue.push(line, material);
         } else {
-            self.by_session.entry(watcher.clone()).or_default().push(line);
+            self.by_session.entry(watcher.clone()).or_default().push(line, material);
         }
     }
 
@@ -195,7 +227,8 @@ impl Queues {
         };
         if !is_duplicate {
             self.last_id += 1;
-            queue.push(Line { id: self.last_id, text: text.to_owned(), context, target, since });
+            let line = Line { id: self.last_id, text: text.to_owned(), context, target, since };
+            queue.push(line, Sequence::default());
             let mut others =
                 queue.lines.iter().enumerate().filter(|(_, line)| line.target.is_none());
             if let Some((oldest, _)) = others.next()
@@ -220,39 +253,22 @@ impl Queues {
         taken
     }
 
-    /// Makes the notices of the queues agree with the open ones: `open` names them all, as (watcher, target, since). Lines that
-    /// already agree keep their place, stale ones go, missing ones come last. Returns the pairs that got a line.
-    pub fn reconcile(
-        &mut self,
-        open: &[(SessionKey, SessionKey, Sequence)],
-    ) -> Vec<(SessionKey, SessionKey)> {
-        let mut wanted: HashMap<&SessionKey, HashMap<&SessionKey, (usize, Sequence)>> =
-            HashMap::new();
-        for (i, (watcher, target, since)) in open.iter().enumerate() {
-            wanted.entry(watcher).or_default().insert(target, (i, *since));
+    /// Makes the notices of the queues agree with `pending`, which are all cursors that are. Lines that already agree keep their
+    /// place, stale ones go, missing ones come last. Returns the cursors for which there is something new to tell.
+    pub fn reconcile<'a>(&mut self, pending: &'a [Cursor]) -> Vec<&'a Cursor> {
+        let mut owed: HashMap<&SessionKey, HashMap<&SessionKey, Sequence>> = HashMap::new();
+        for cursor in pending {
+            owed.entry(&cursor.watcher).or_default().insert(&cursor.target, cursor.seen);
         }
         for (watcher, queue) in &mut self.by_session {
-            let mut of_watcher = wanted.get_mut(watcher);
+            let owed = owed.get(watcher);
             queue.take(|line| {
                 let Some(target) = &line.target else { return false };
-                let agrees = of_watcher.as_mut().is_some_and(|wanted| {
-                    wanted.get(target).is_some_and(|(_, since)| line.since == Some(*since))
-                        && wanted.remove(target).is_some()
-                });
-                !agrees
+                owed.and_then(|owed| owed.get(target).copied()) != line.since
             });
         }
-        let mut missing: Vec<_> = wanted.into_values().flatten().map(|(_, (i, _))| i).collect();
-        missing.sort_unstable();
         self.by_session.retain(|_, queue| !queue.lines.is_empty());
-        missing
-            .into_iter()
-            .map(|i| {
-                let (watcher, target, since) = &open[i];
-                self.push_notice(watcher, target, *since);
-                (watcher.clone(), target.clone())
-            })
-            .collect()
+        pending.iter().filter(|cursor| self.settle(cursor)).collect()
     }
 
     fn forget_if_empty(&mut self, session: &SessionKey) {
@@ -274,6 +290,18 @@ mod tests {
         SessionKey::new(format!("agent:main:subagent:{n}"))
     }
 
+    fn cursor(target: usize, seen: i64, material: i64) -> Cursor {
+        Cursor {
+            watcher: w(),
+            target: t(target),
+            seen: Sequence(seen),
+            notified: Sequence(material),
+            material: Sequence(material),
+            provenance: crate::watch::Provenance::Explicit,
+            updated_at: 0,
+        }
+    }
+
     fn texts(queues: &Queues) -> Vec<&str> {
         queues.lines(&w()).iter().map(|line| line.text.as_str()).collect()
     }
@@ -281,7 +309,7 @@ mod tests {
     #[test]
     fn case_62_and_63_a_notice_stays_and_the_oldest_other_line_goes() {
         let mut queues = Queues::default();
-        queues.add_notice(&w(), &t(1), Sequence(5), false);
+        queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), false);
         for n in 0..21 {
             assert!(queues.add_other(&w(), &format!("line {n}"), None));
         }
@@ -289,14 +317,14 @@ mod tests {
         assert_eq!(queues.lines(&w())[0].target(), Some(t(1)));
         assert_eq!(queues.lines(&w())[1].text, "line 1");
         assert_eq!(queues.evicted(&w()), 1);
-        assert!(!queues.add_notice(&w(), &t(1), Sequence(5), false));
+        assert!(!queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), false));
     }
 
     #[test]
     fn many_notices_never_push_each_other_out() {
         let mut queues = Queues::default();
         for n in 0..100 {
-            assert!(queues.add_notice(&w(), &t(n), Sequence(1), false));
+            assert!(queues.add_notice(&w(), &t(n), Sequence(1), Sequence(12), false));
         }
         assert!(queues.add_other(&w(), "line", None));
         assert_eq!(queues.lines(&w()).len(), 101);
@@ -317,11 +345,11 @@ mod tests {
     #[test]
     fn case_66_and_67_an_ambient_notice_replaces_the_older_one() {
         let mut queues = Queues::default();
-        queues.add_notice(&w(), &t(1), Sequence(5), true);
+        queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), true);
         queues.add_other(&w(), "between", None);
-        assert!(!queues.add_notice(&w(), &t(1), Sequence(5), true));
+        assert!(!queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), true));
         assert!(texts(&queues)[1] == "between");
-        assert!(queues.add_notice(&w(), &t(1), Sequence(6), true));
+        assert!(queues.add_notice(&w(), &t(1), Sequence(6), Sequence(12), true));
         assert!(texts(&queues)[0] == "between" && texts(&queues)[1].ends_with("changesSince 6."));
     }
 
@@ -336,15 +364,17 @@ mod tests {
     #[test]
     fn reconciling_leaves_exactly_one_line_a_pending_pair() {
         let mut queues = Queues::default();
-        queues.add_notice(&w(), &t(1), Sequence(5), false);
-        queues.add_notice(&w(), &t(1), Sequence(9), false);
-        queues.add_notice(&w(), &t(2), Sequence(1), false);
+        queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), false);
+        queues.add_notice(&w(), &t(1), Sequence(9), Sequence(12), false);
+        queues.add_notice(&w(), &t(2), Sequence(1), Sequence(12), false);
         queues.add_other(&w(), "other", None);
-        let open = [(w(), t(1), Sequence(9)), (w(), t(3), Sequence(0))];
-        assert_eq!(queues.reconcile(&open), vec![(w(), t(3))]);
+        let pending = [cursor(1, 9, 12), cursor(3, 0, 4)];
+        assert_eq!(queues.reconcile(&pending), vec![&pending[1]]);
         let targets: Vec<_> = queues.lines(&w()).iter().map(Line::target).collect();
         assert_eq!(targets, vec![Some(t(1)), None, Some(t(3))]);
-        assert!(queues.reconcile(&open).is_empty());
+        assert!(queues.reconcile(&pending).is_empty());
+        let more = [cursor(1, 9, 13), cursor(3, 0, 4)];
+        assert_eq!(queues.reconcile(&more), vec![&more[0]], "the line is there, and says more");
         assert!(queues.reconcile(&[]).is_empty());
         assert_eq!(texts(&queues), ["other"]);
     }

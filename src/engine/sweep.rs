@@ -1,16 +1,10 @@
 //! The restart sweep, and keeping the queues in step with the cursors (`engine.md` 4.8, `decisions.md` 9).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::wakes::Asked;
 use super::{Discipline, Engine, EngineError};
-use crate::event::Sequence;
-use crate::journal::append::Appended;
-use crate::session_key::SessionKey;
 use crate::watch::Cursor;
-
-/// Last seen and newest material event of each pending pair for which a wake was asked. When either moves, a notice has opened
-/// or more has come, and a wake is owed again.
-pub(super) type Delivered = HashMap<(SessionKey, SessionKey), (Sequence, Sequence)>;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,23 +44,11 @@ impl Engine {
         // Asked before the cursors are read: what is committed in between is looked at once more, and never missed.
         let version = self.journal.data_version()?;
         let pending = self.journal.pending_cursors()?;
-        let open: Vec<_> = pending
-            .iter()
-            .map(|cursor| (cursor.watcher.clone(), cursor.target.clone(), cursor.seen))
-            .collect();
-        self.queues.reconcile(&open);
-        let before = std::mem::take(&mut self.delivered);
         let mut asked: HashSet<_> = self.asked.iter().map(|asked| asked.watcher.clone()).collect();
-        for cursor in pending {
-            let pair = (cursor.watcher.clone(), cursor.target.clone());
-            let marks = (cursor.seen, cursor.material);
-            if before.get(&pair) != Some(&marks)
-                && !cursor.is_quiet()
-                && asked.insert(cursor.watcher)
-            {
-                self.ask_wake(&pair.0, &super::wake_reason(&pair.1));
+        for cursor in self.queues.reconcile(&pending) {
+            if !cursor.is_quiet() && asked.insert(cursor.watcher.clone()) {
+                self.asked.push(Asked::about(&cursor.watcher, &cursor.target));
             }
-            self.delivered.insert(pair, marks);
         }
         self.in_step_at = Some(version);
         Ok(())
@@ -79,32 +61,9 @@ impl Engine {
             return;
         }
         for cursor in moved {
-            let pair = (cursor.watcher.clone(), cursor.target.clone());
-            if cursor.is_pending() {
-                self.queues.settle(&pair.0, &pair.1, Some(cursor.seen));
-                self.delivered.insert(pair, (cursor.seen, cursor.material));
-            } else {
-                self.queues.settle(&pair.0, &pair.1, None);
-                self.delivered.remove(&pair);
-            }
+            self.queues.settle(cursor);
         }
         self.follow_others();
-    }
-
-    /// Remembers where the pairs stand that an event moved, whose lines are queued already.
-    pub(super) fn note_delivered(&mut self, appended: &Appended) {
-        let Some(event) = &appended.event else { return };
-        if self.discipline == Discipline::Loose {
-            return;
-        }
-        for notice in &appended.notices {
-            let pair = (notice.watcher.clone(), notice.target.clone());
-            self.delivered.insert(pair, (notice.since, event.sequence));
-        }
-        for watcher in &appended.seeded {
-            self.queues.settle(watcher, &event.session, None);
-            self.delivered.remove(&(watcher.clone(), event.session.clone()));
-        }
     }
 
     /// Makes the queues agree with the cursors if another process wrote between the last time they did and the command that has

@@ -10,6 +10,9 @@ pub const COALESCE: Millis = 20 * SECOND;
 /// A busy watcher is tried again after this.
 pub const RETRY: Millis = SECOND;
 
+/// What a reason begins with; the target follows.
+const REASON: &str = "session-state:";
+
 /// A request as it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
@@ -17,6 +20,16 @@ pub struct Asked {
     pub watcher: SessionKey,
     /// Why: `session-state:` and the target.
     pub reason: String,
+}
+
+impl Asked {
+    /// The request for a watcher because `target` changed.
+    pub(super) fn about(watcher: &SessionKey, target: &SessionKey) -> Self {
+        let mut reason = String::with_capacity(REASON.len() + target.as_str().len());
+        reason.push_str(REASON);
+        reason.push_str(target.as_str());
+        Self { watcher: watcher.clone(), reason }
+    }
 }
 
 /// A wake that waits.

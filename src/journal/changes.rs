@@ -40,21 +40,21 @@ impl Reader {
         limit: usize,
     ) -> Result<Changes, JournalError> {
         let limit = limit.clamp(1, PAGE);
-        let (marks, mut events, lowest) = self.at_one_moment(|connection| {
+        let (marks, mut events) = self.at_one_moment(|connection| {
             let marks = marks(connection, session, agent)?;
             let events = if after < marks.head {
                 after_in(connection, session, agent, after, limit + 1)?
             } else {
                 Vec::new()
             };
-            Ok((marks, events, lowest(connection, session, agent)?))
+            Ok((marks, events))
         })?;
         let truncated = events.len() > limit;
         events.truncate(limit);
         Ok(Changes {
             events,
             truncated,
-            earliest: lowest.unwrap_or(if marks.head.0 > 0 {
+            earliest: marks.lowest.unwrap_or(if marks.head.0 > 0 {
                 Sequence(marks.head.0 + 1)
             } else {
                 Sequence(0)
@@ -167,6 +167,8 @@ impl Reader {
 struct Marks {
     head: Sequence,
     lost: Sequence,
+    /// The lowest number that it retains.
+    lowest: Option<Sequence>,
 }
 
 fn marks(
@@ -177,12 +179,17 @@ fn marks(
     connection
         .prepare_cached(
             "SELECT coalesce(max(last_sequence), 0), max(coalesce(max(pruned_max_sequence), 0), \
-             coalesce((SELECT last_sequence FROM tidings_tombstones WHERE session_key = ?1 AND agent_id = ?2), 0)) \
+             coalesce((SELECT last_sequence FROM tidings_tombstones WHERE session_key = ?1 AND agent_id = ?2), 0)), \
+             (SELECT sequence FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 ORDER BY sequence LIMIT 1) \
              FROM session_state_heads WHERE session_key = ?1 AND agent_id = ?2",
         )
         .and_then(|mut statement| {
             statement.query_row([session.as_str(), agent.as_str()], |row| {
-                Ok(Marks { head: rows::sequence(row, 0)?, lost: rows::sequence(row, 1)? })
+                Ok(Marks {
+                    head: rows::sequence(row, 0)?,
+                    lost: rows::sequence(row, 1)?,
+                    lowest: row.get::<_, Option<i64>>(2)?.map(Sequence),
+                })
             })
         })
         .tried("read the watermarks of a session")
@@ -217,19 +224,4 @@ fn after_in(
     };
     read().tried("read the changes of a session")?;
     Ok(events)
-}
-
-fn lowest(
-    connection: &Connection,
-    session: &SessionKey,
-    agent: &AgentId,
-) -> Result<Option<Sequence>, JournalError> {
-    connection
-        .prepare_cached(
-            "SELECT sequence FROM session_state_events WHERE session_key = ?1 AND agent_id = ?2 ORDER BY sequence LIMIT 1",
-        )
-        .and_then(|mut statement| {
-            statement.query_map([session.as_str(), agent.as_str()], |row| rows::sequence(row, 0))?.next().transpose()
-        })
-        .tried("read the lowest retained event of a session")
 }

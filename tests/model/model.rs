@@ -581,6 +581,8 @@ impl Model {
         match operation {
             Operation::Take { watcher } => {
                 self.memories[process].queues.remove(watcher);
+                // What it knew of those pairs went with their lines.
+                self.memories[process].known.retain(|(owing, _), _| owing != watcher);
                 self.after(process);
             }
             Operation::AddOther { session } => {
