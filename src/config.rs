@@ -2,20 +2,22 @@
 //!
 //! `assets/config.toml` shows every key with its default.
 
+mod alerts;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer};
 
-use crate::clock::{HOUR, Millis};
+pub use alerts::Alert;
+
+use crate::clock::Millis;
 use crate::engine::Settings;
 use crate::engine::alerts::AlertRule;
 use crate::engine::condition::Thresholds;
 use crate::engine::notices::Language;
-use crate::session_key::SessionKey;
 use crate::upstream::claude;
-use crate::watch::Condition;
 
 /// The largest config file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -37,7 +39,7 @@ pub struct Config {
     /// How long each condition of a pair takes.
     pub conditions: Conditions,
     /// What to alert about.
-    #[serde(deserialize_with = "distinct_alerts")]
+    #[serde(deserialize_with = "alerts::distinct")]
     pub alerts: Vec<Alert>,
     /// The screen.
     pub ui: Ui,
@@ -93,35 +95,6 @@ pub struct Conditions {
     /// A watch is expiring when it was not touched for this long.
     #[serde(deserialize_with = "duration")]
     pub expiring: Millis,
-}
-
-/// One of the tables `alerts`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Alert {
-    /// Its name; each has another.
-    pub name: String,
-    /// The conditions in which a pair is bad, such as "pending" or "stopped".
-    #[serde(deserialize_with = "some_conditions")]
-    pub conditions: Vec<Condition>,
-    /// For how long it has to be in one of them.
-    #[serde(deserialize_with = "duration")]
-    pub longer_than: Millis,
-    /// Told again this long after it was last told.
-    #[serde(default = "four_hours", deserialize_with = "duration")]
-    pub repeat: Millis,
-    /// Only pairs with this watcher.
-    #[serde(default)]
-    pub watcher: Option<SessionKey>,
-    /// Only pairs with this target.
-    #[serde(default)]
-    pub target: Option<SessionKey>,
-    /// The program to run, with its arguments.
-    #[serde(default)]
-    pub command: Vec<String>,
-    /// Whether the desktop shows a message.
-    #[serde(default)]
-    pub desktop: bool,
 }
 
 /// The table `ui`.
@@ -277,12 +250,7 @@ impl Config {
 
     /// What the engine alerts about.
     pub fn alert_rules(&self) -> Vec<AlertRule> {
-        let rule = |alert: &Alert| {
-            let Alert { name, conditions, longer_than, repeat, watcher, target, command, desktop } =
-                alert.clone();
-            AlertRule { name, conditions, longer_than, repeat, watcher, target, command, desktop }
-        };
-        self.alerts.iter().map(rule).collect()
+        self.alerts.iter().map(AlertRule::from).collect()
     }
 
     /// What the engine needs of it.
@@ -317,46 +285,6 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Err
     parse_duration(&text).map_err(serde::de::Error::custom)
 }
 
-/// Reads alerts: each has a name of its own, and somebody to tell.
-fn distinct_alerts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Alert>, D::Error> {
-    let alerts = Vec::<Alert>::deserialize(deserializer)?;
-    let wrong = |reason: String| Err(serde::de::Error::custom(reason));
-    for (i, alert) in alerts.iter().enumerate() {
-        let name = &alert.name;
-        if alerts[..i].iter().any(|earlier| earlier.name == *name) {
-            return wrong(format!("there are two alerts with the name {name:?}"));
-        }
-        if alert.command.is_empty() && !alert.desktop {
-            return wrong(format!(
-                "the alert {name:?} tells nobody: give it a command, or desktop = true"
-            ));
-        }
-    }
-    Ok(alerts)
-}
-
-fn four_hours() -> Millis {
-    4 * HOUR
-}
-
-/// Reads conditions by their words.
-fn some_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
-    let words = Vec::<String>::deserialize(deserializer)?;
-    if words.is_empty() {
-        return Err(serde::de::Error::custom("name at least one condition"));
-    }
-    let known = |word: &String| {
-        Condition::ALL.into_iter().find(|condition| condition.as_str() == word).ok_or_else(|| {
-            let all: Vec<_> = Condition::ALL.iter().map(|condition| condition.as_str()).collect();
-            serde::de::Error::custom(format!(
-                "{word:?} is no condition; there are {}",
-                all.join("; ")
-            ))
-        })
-    };
-    words.iter().map(known).collect()
-}
-
 fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     match u64::deserialize(deserializer)? {
         0 => Err(serde::de::Error::custom("it has to be at least 1")),
@@ -385,7 +313,7 @@ fn place(text: &str, at: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{DAY, MINUTE, SECOND};
+    use crate::clock::{DAY, HOUR, MINUTE, SECOND};
 
     const SAMPLE: &str = include_str!("../assets/config.toml");
 
