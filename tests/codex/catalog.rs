@@ -51,7 +51,7 @@ fn threads_are_listed_newest_first_with_the_titles_of_codex() {
         assert_eq!(entry.title.as_deref(), Some("tidal tables"));
         assert_eq!(
             (entry.project.as_deref(), entry.version.as_deref()),
-            (Some("/work/tide"), Some("0.171.0"))
+            (Some("/home/rhea/tide"), Some("0.171.0"))
         );
         assert_eq!((entry.modified_at, &entry.path), (9_000, &path));
         assert_eq!(

@@ -58,7 +58,7 @@ impl Writer {
     /// The first row of a thread that a person began in a terminal, but for `marks`.
     pub(crate) fn meta(&self, thread: &str, marks: &Value) -> String {
         let mut meta = json!({
-            "session_id": thread, "id": thread, "cwd": "/work/tide", "originator": "codex-tui", "cli_version": "0.171.0",
+            "session_id": thread, "id": thread, "cwd": "/home/rhea/tide", "originator": "codex-tui", "cli_version": "0.171.0",
             "source": "vscode", "thread_source": "user", "history_mode": "paginated",
             "base_instructions": {"text": "be brief"},
         });
@@ -74,7 +74,7 @@ impl Writer {
         let attribution = json!({"turn_id": turn, "turn_trigger": trigger, "parent_turn_id": null});
         self.event(
             &json!({"type": "task_started", "turn_id": turn, "turn_attribution": attribution}),
-        ) + &self.row("turn_context", &json!({"turn_id": turn, "cwd": "/work/tide"}))
+        ) + &self.row("turn_context", &json!({"turn_id": turn, "cwd": "/home/rhea/tide"}))
     }
 
     pub(crate) fn input(&self, turn: &str, words: &str, kind: &str) -> String {
