@@ -6,6 +6,8 @@
 mod catalog;
 mod engine;
 mod following;
+#[path = "../common/inputs.rs"]
+mod inputs;
 mod probing;
 mod recorded;
 mod rollout;

@@ -1,56 +1,22 @@
 //! Each recorded rollout: scanned against its right answer, and read while it grows in pieces of any size.
 
-use std::collections::{BTreeSet, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tidings::upstream::{RecordId, Turn};
 
+use crate::inputs::{Case, codex};
 use crate::support::{Home, MAX, append, scanned};
 
-#[derive(Deserialize)]
-struct Case {
-    file: String,
-    path: String,
-    expectation: Expectation,
-}
-
-#[derive(Deserialize)]
-struct Expectation {
-    human_turns: BTreeSet<u64>,
-    #[serde(default)]
-    mirrors: BTreeSet<u64>,
-    #[serde(default)]
-    replayed: BTreeSet<u64>,
-}
-
-fn inputs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/codex")
-}
-
-fn cases() -> Vec<Case> {
-    let cases: Vec<Case> =
-        serde_json::from_slice(&fs::read(inputs().join("index.json")).unwrap()).unwrap();
-    assert_eq!(cases.len(), 6);
-    cases
-}
-
-impl Case {
-    fn bytes(&self) -> Vec<u8> {
-        fs::read(inputs().join(&self.file)).unwrap_or_else(|error| panic!("{}: {error}", self.file))
-    }
-
-    fn thread(&self) -> String {
-        let stem = self.path.strip_suffix(".jsonl").unwrap();
-        stem[stem.len() - 36..].to_owned()
-    }
+/// The id of the thread that a rollout is of.
+fn thread(case: &Case) -> &str {
+    let stem = case.path.strip_suffix(".jsonl").unwrap();
+    &stem[stem.len() - 36..]
 }
 
 #[test]
 fn each_recorded_rollout_has_its_turns() {
-    for case in cases() {
+    for case in codex() {
         let home = Home::new();
         let path = home.file(&case.path, case.bytes());
         for path in [path.clone(), crate::support::pack(&path)] {
@@ -76,21 +42,16 @@ fn each_recorded_rollout_has_its_turns() {
 
 #[test]
 fn a_rollout_that_grows_in_pieces_gives_the_same_turns() {
-    for case in cases() {
+    for case in codex() {
         let bytes = case.bytes();
         for seed in 1..=8_u64 {
             let home = Home::new();
             let path = home.file(&case.path, b"");
-            let mut link = home.link(&path, &case.thread());
+            let mut link = home.link(&path, thread(&case));
             let mut turns: Vec<Turn> = Vec::new();
-            let mut pieces =
-                Pieces { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), most: bytes.len() / 7 };
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                let (piece, behind) = rest.split_at(pieces.next_length().min(rest.len()));
+            for piece in case.pieces(seed) {
                 append(&path, piece);
                 turns.extend(link.drain());
-                rest = behind;
             }
             let known: HashSet<RecordId> = turns.iter().map(|turn| turn.id.unwrap()).collect();
             assert_eq!(known.len(), turns.len(), "{} with seed {seed}: a turn twice", case.file);
@@ -105,24 +66,9 @@ fn a_rollout_that_grows_in_pieces_gives_the_same_turns() {
     }
 }
 
-/// Lengths of pieces, the same for the same seed.
-struct Pieces {
-    state: u64,
-    most: usize,
-}
-
-impl Pieces {
-    fn next_length(&mut self) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        1 + usize::try_from(self.state % self.most as u64).unwrap()
-    }
-}
-
 #[test]
 fn a_scan_from_any_row_on_has_the_rest_of_the_turns() {
-    for case in cases() {
+    for case in codex() {
         let home = Home::new();
         let path = home.file(&case.path, case.bytes());
         let (rows, _) = scanned(&path, 0, MAX);
@@ -137,13 +83,13 @@ fn a_scan_from_any_row_on_has_the_rest_of_the_turns() {
 
 #[test]
 fn no_word_of_a_rollout_leaves_the_reader() {
-    for case in cases() {
+    for case in codex() {
         let home = Home::new();
         let path = home.file(&case.path, case.bytes());
         let (rows, total) = scanned(&path, 0, MAX);
-        let mut link = home.link(&path, &case.thread());
+        let mut link = home.link(&path, thread(&case));
         let finding = link.probe();
-        let baseline = tidings::upstream::Provider::baseline(&home.provider, &case.thread());
+        let baseline = tidings::upstream::Provider::baseline(&home.provider, thread(&case));
         let listing = tidings::upstream::Provider::list(&home.provider).unwrap();
         let said = format!(
             "{rows:?} {} {total:?} {} {finding:?} {:?} {baseline:?} {listing:?} {:?}",
@@ -152,29 +98,6 @@ fn no_word_of_a_rollout_leaves_the_reader() {
             link.probe,
             home.provider
         );
-        for words in words_of(&case.bytes()) {
-            assert!(!said.contains(&words), "{}: words of a row in the output", case.file);
-        }
+        case.assert_wordless(&said, |row| vec![row]);
     }
-}
-
-/// Every two words that stand side by side in what people and agents wrote. One alone may be a word of ours, too.
-fn words_of(bytes: &[u8]) -> HashSet<String> {
-    fn collect(value: &Value, into: &mut HashSet<String>) {
-        match value {
-            Value::String(text) => {
-                let words: Vec<&str> = text.split_whitespace().collect();
-                into.extend(words.windows(2).map(|pair| pair.join(" ")));
-            }
-            Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
-            Value::Object(members) => members.values().for_each(|member| collect(member, into)),
-            _ => {}
-        }
-    }
-    let mut words = HashSet::new();
-    for row in bytes.split(|byte| *byte == b'\n') {
-        collect(&serde_json::from_slice(row).unwrap_or_default(), &mut words);
-    }
-    assert!(!words.is_empty());
-    words
 }

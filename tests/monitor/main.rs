@@ -15,6 +15,8 @@
 mod adoption;
 mod echo;
 mod files;
+#[path = "../common/inputs.rs"]
+mod inputs;
 mod links;
 mod missing;
 mod recorded;

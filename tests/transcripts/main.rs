@@ -4,6 +4,8 @@
 
 mod catalog;
 mod identity;
+#[path = "../common/inputs.rs"]
+mod inputs;
 mod probing;
 mod recorded;
 mod support;

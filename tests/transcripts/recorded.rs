@@ -2,125 +2,28 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tidings::upstream::claude::scan::{ScanRow, ScanState, ScanTotal, scan};
 use tidings::upstream::{RecordId, Turn};
 
+use crate::inputs::{Case, claude};
 use crate::support::{MAX, Place};
 
 const MIB: u64 = 1024 * 1024;
 
-#[derive(Deserialize)]
-struct Case {
-    file: String,
-    path: String,
-    expectation: Expectation,
-}
-
-#[derive(Deserialize)]
-struct Expectation {
-    human_turns: BTreeSet<u64>,
-    #[serde(default)]
-    either_ok: BTreeSet<u64>,
-    #[serde(default)]
-    same_turn: Vec<(u64, u64)>,
-    #[serde(default)]
-    mirrors: BTreeSet<u64>,
-    #[serde(default)]
-    incomplete_last_line: bool,
-    #[serde(default)]
-    malformed_lines: BTreeSet<u64>,
-    with_1mib_row_limit: Option<Limited>,
-}
-
-#[derive(Deserialize)]
-struct Limited {
-    human_turns: Vec<u64>,
-    stops_before_line: u64,
-}
-
-fn inputs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/claude")
-}
-
-fn cases() -> Vec<Case> {
-    let cases: Vec<Case> =
-        serde_json::from_slice(&fs::read(inputs().join("index.json")).unwrap()).unwrap();
-    assert_eq!(cases.len(), 32);
-    cases
-}
-
-impl Case {
-    /// The file; the one that would weigh over a megabyte here is made.
-    fn bytes(&self) -> Vec<u8> {
-        if self.file == "cc-huge-image-line.jsonl" {
-            return huge_image_line().into_bytes();
-        }
-        fs::read(inputs().join(&self.file)).unwrap_or_else(|error| panic!("{}: {error}", self.file))
-    }
-
-    /// The ids of the turns that have to be found, from the file itself.
-    fn ids(&self) -> Vec<RecordId> {
-        let bytes = self.bytes();
-        let rows: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-        let id = |line: &u64| {
-            let text = String::from_utf8_lossy(rows[usize::try_from(line - 1).unwrap()]);
-            let row: Value = serde_json::from_str(&text).unwrap();
-            let command = row["attachment"]["source_uuid"].as_str();
-            RecordId::of(command.or(row["uuid"].as_str()).unwrap())
-        };
-        self.expectation.human_turns.iter().map(id).collect()
-    }
-}
-
-/// The shape of a session in which a picture makes a row of more than 1 MiB: bookkeeping, the prompt with the picture, its
-/// companion, an answer, another prompt.
-fn huge_image_line() -> String {
-    let user = |uuid: &str, time: &str, content: Value, marks: Value| {
-        let mut row = json!({
-            "parentUuid": null, "isSidechain": false, "type": "user",
-            "message": {"role": "user", "content": content},
-            "uuid": uuid, "timestamp": format!("2026-11-03T09:14:{time}Z"), "userType": "external",
-            "entrypoint": "cli", "cwd": "/home/rhea/work/tidepool", "version": "2.1.332",
-        });
-        row.as_object_mut().unwrap().extend(marks.as_object().unwrap().clone());
-        row
+/// The ids of the turns that have to be found, from the file itself.
+fn ids(case: &Case) -> Vec<RecordId> {
+    let bytes = case.bytes();
+    let rows: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let id = |line: &u64| {
+        let text = String::from_utf8_lossy(rows[usize::try_from(line - 1).unwrap()]);
+        let row: Value = serde_json::from_str(&text).unwrap();
+        let command = row["attachment"]["source_uuid"].as_str();
+        RecordId::of(command.or(row["uuid"].as_str()).unwrap())
     };
-    let typed =
-        json!({"origin": {"kind": "human"}, "promptSource": "typed", "turnOrigin": "human"});
-    let companion = json!({"isMeta": true, "turnCompanion": true, "rowSource": "local"});
-    let image = json!({
-        "type": "image",
-        "source": {"type": "base64", "media_type": "image/png", "data": "dpxf".repeat(309_750)},
-    });
-    let rows = [
-        json!({"type": "mode", "mode": "normal"}),
-        json!({"type": "permission-mode", "permissionMode": "default"}),
-        json!({"type": "atis-latch", "atis": ""}),
-        user(
-            "0d2c",
-            "05.169",
-            json!([{"type": "text", "text": "chart? [Image #1]"}, image]),
-            typed.clone(),
-        ),
-        user(
-            "1f7a",
-            "06.483",
-            json!([{"type": "text", "text": "[Image: source: /c.png]"}]),
-            companion,
-        ),
-        json!({"type": "attachment", "uuid": "2b11", "attachment": {"type": "environment"}}),
-        json!({"type": "attachment", "uuid": "2b12", "attachment": {"type": "session_context"}}),
-        json!({"type": "assistant", "uuid": "3c90", "message": {"role": "assistant", "content": []}}),
-        json!({"type": "system", "subtype": "turn_duration", "isMeta": false}),
-        user("4e55", "12.246", json!("flip it"), typed),
-        json!({"type": "assistant", "uuid": "5a01", "message": {"role": "assistant", "content": []}}),
-        json!({"type": "system", "subtype": "turn_duration", "isMeta": false}),
-    ];
-    rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
+    case.expectation.human_turns.iter().map(id).collect()
 }
 
 fn scanned(path: &Path, from: u64, max_row_bytes: u64) -> (Vec<ScanRow>, ScanTotal) {
@@ -131,7 +34,7 @@ fn scanned(path: &Path, from: u64, max_row_bytes: u64) -> (Vec<ScanRow>, ScanTot
 
 #[test]
 fn each_recorded_transcript_has_its_turns() {
-    for case in cases() {
+    for case in claude() {
         let place = Place::new(MAX);
         let path = place.path(&case.path);
         fs::write(&path, case.bytes()).unwrap();
@@ -168,7 +71,7 @@ fn each_recorded_transcript_has_its_turns() {
 #[test]
 fn a_row_limit_of_one_mebibyte_blocks_openly() {
     let mut blocked = 0;
-    for case in cases() {
+    for case in claude() {
         let Some(limited) = &case.expectation.with_1mib_row_limit else { continue };
         let place = Place::new(MIB);
         let path = place.path(&case.path);
@@ -191,7 +94,7 @@ fn a_row_limit_of_one_mebibyte_blocks_openly() {
 
 #[test]
 fn a_transcript_that_grows_in_pieces_gives_the_same_turns() {
-    for case in cases() {
+    for case in claude() {
         let bytes = case.bytes();
         for seed in 1..=5_u64 {
             let place = Place::new(MAX);
@@ -199,54 +102,34 @@ fn a_transcript_that_grows_in_pieces_gives_the_same_turns() {
             fs::write(&path, b"").unwrap();
             let mut link = place.link(&path, &json!({"offset": 0}));
             let mut turns: Vec<Turn> = Vec::new();
-            let mut pieces =
-                Pieces { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), most: bytes.len() / 7 };
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                let (piece, behind) = rest.split_at(pieces.next_length().min(rest.len()));
-                link.append(piece);
+            for piece in case.pieces(seed) {
+                link.append(&piece);
                 turns.extend(link.drain());
-                rest = behind;
             }
             // As the engine does: a record counted before is not counted again.
             let mut known = HashSet::new();
             turns.retain(|turn| turn.id.is_none_or(|id| known.insert(id)));
             let found: Vec<RecordId> = turns.iter().map(|turn| turn.id.unwrap()).collect();
-            assert_eq!(found, case.ids(), "{} with seed {seed}", case.file);
+            assert_eq!(found, ids(&case), "{} with seed {seed}", case.file);
             let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
             assert_eq!(link.offset(), end as u64, "{} with seed {seed}", case.file);
         }
     }
 }
 
-/// Lengths of pieces, the same for the same seed.
-struct Pieces {
-    state: u64,
-    most: usize,
-}
-
-impl Pieces {
-    fn next_length(&mut self) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        1 + usize::try_from(self.state % self.most as u64).unwrap()
-    }
-}
-
 #[test]
 fn copies_in_a_fork_are_known_by_their_ids() {
-    let case = |name: &str| cases().into_iter().find(|case| case.file == name).unwrap();
+    let case = |name: &str| claude().into_iter().find(|case| case.file == name).unwrap();
     let parent: HashSet<RecordId> =
-        case("cc-fork-session-parent.jsonl").ids().into_iter().collect();
-    let child = case("cc-fork-session-child.jsonl").ids();
+        ids(&case("cc-fork-session-parent.jsonl")).into_iter().collect();
+    let child = ids(&case("cc-fork-session-child.jsonl"));
     let new: Vec<bool> = child.iter().map(|id| !parent.contains(id)).collect();
     assert_eq!(new, [false, false, true]);
 }
 
 #[test]
 fn a_half_row_counts_when_the_rest_arrives() {
-    let case = cases().into_iter().find(|case| case.expectation.incomplete_last_line).unwrap();
+    let case = claude().into_iter().find(|case| case.expectation.incomplete_last_line).unwrap();
     let place = Place::new(MAX);
     let mut link = place.session(&case.bytes());
     assert_eq!(link.drain().len(), 1);
@@ -256,7 +139,7 @@ fn a_half_row_counts_when_the_rest_arrives() {
 
 #[test]
 fn no_word_of_a_transcript_leaves_the_reader() {
-    for case in cases() {
+    for case in claude() {
         let place = Place::new(MAX);
         let path = place.path(&case.path);
         fs::write(&path, case.bytes()).unwrap();
@@ -269,35 +152,17 @@ fn no_word_of_a_transcript_leaves_the_reader() {
             json!(total),
             link.probe
         );
-        for words in words_of(&case.bytes()) {
-            assert!(!said.contains(&words), "{}: words of a row in the output", case.file);
-        }
+        case.assert_wordless(&said, texts);
     }
 }
 
-/// Every two words that stand side by side in what people and agents wrote. One alone may be a word of ours, too.
-fn words_of(bytes: &[u8]) -> HashSet<String> {
-    fn collect(value: &Value, into: &mut HashSet<String>) {
-        match value {
-            Value::String(text) => {
-                let words: Vec<&str> = text.split_whitespace().collect();
-                into.extend(words.windows(2).map(|pair| pair.join(" ")));
-            }
-            Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
-            Value::Object(members) => members.values().for_each(|member| collect(member, into)),
-            _ => {}
-        }
-    }
-    let mut words = HashSet::new();
-    for row in bytes.split(|byte| *byte == b'\n') {
-        let row: Value = serde_json::from_str(&String::from_utf8_lossy(row)).unwrap_or_default();
-        for member in ["message", "content", "lastPrompt", "display", "rendered", "toolUseResult"] {
-            collect(&row[member], &mut words);
-        }
-        collect(&row["attachment"]["prompt"], &mut words);
-    }
-    assert!(!words.is_empty());
-    words
+/// What people and agents wrote of a row.
+fn texts(row: &Value) -> Vec<&Value> {
+    ["message", "content", "lastPrompt", "display", "rendered", "toolUseResult"]
+        .map(|member| &row[member])
+        .into_iter()
+        .chain([&row["attachment"]["prompt"]])
+        .collect()
 }
 
 #[test]
