@@ -5,6 +5,7 @@
 
 mod catalog;
 mod engine;
+mod facts;
 mod following;
 #[path = "../common/inputs.rs"]
 mod inputs;

@@ -2,6 +2,7 @@
 //!
 //! - `classify` decides for one row whether a person wrote it, by the thread and the turn in `state`;
 //! - `reading` takes rows on their way through: some are decided only when their turn ends;
+//! - `facts` finds what rows tell beside human turns: compactions, sub-agents;
 //! - `tree` knows which files a thread is in, `source` reads them, compressed or not;
 //! - `marker` says how far a thread has been read, `rebuild` finds out what a marker lacks;
 //! - [`scan`](scan::scan) shows all of that for one file;
@@ -10,6 +11,7 @@
 mod catalog;
 mod classify;
 mod describe;
+mod facts;
 mod marker;
 mod name;
 mod place;

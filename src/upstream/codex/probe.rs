@@ -233,6 +233,10 @@ impl Follower<'_> {
         let mut count = Count::new(self.probe, stat.modified, from.reread);
         let mut reading = Reading::resume(from.state);
         count.rows(bytes, from.offset, &mut reading);
+        let mut facts = reading.take_facts();
+        if from.reread {
+            facts.retain(|fact| fact.at >= self.probe.link.created_at);
+        }
         let state = reading.pause(&self.probe.own_texts, &mut |row, ()| count.row(&row));
         let (echoes, malformed) = (count.echoes, count.malformed);
         let turns = count.into_turns();
@@ -254,6 +258,7 @@ impl Follower<'_> {
             },
             replaced: from.replaced.map(str::to_owned),
             more: more && (rollout.is_packed() || stat.size > next),
+            facts,
             ..Window::default()
         })
     }

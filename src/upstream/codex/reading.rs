@@ -3,13 +3,14 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::classify::Step;
+use super::facts;
 use super::record::Record;
 use super::state::{State, Waiting};
-use crate::upstream::RecordId;
 use crate::upstream::echo::OwnTexts;
 use crate::upstream::files::json::{Content, read_row};
 use crate::upstream::files::row::{Decide, Reason, Row, Verdict, Words};
 use crate::upstream::shape::Seen;
+use crate::upstream::{Fact, RecordId};
 
 /// How many rows a turn may have before an input of it that waits is decided without its end. The form that it waits for
 /// stands within a few rows.
@@ -21,17 +22,29 @@ pub(super) struct Reading<P> {
     waiting: VecDeque<(Row, P, bool)>,
     undecided: usize,
     counted: HashSet<RecordId>,
+    facts: Vec<Fact>,
 }
 
 impl<P> Reading<P> {
     /// Goes on after the rows that `state` tells of.
     pub(super) fn new(state: State) -> Self {
-        Self { state, waiting: VecDeque::new(), undecided: 0, counted: HashSet::new() }
+        Self {
+            state,
+            waiting: VecDeque::new(),
+            undecided: 0,
+            counted: HashSet::new(),
+            facts: Vec::new(),
+        }
     }
 
     /// What the rows so far say, without those that wait.
     pub(super) fn into_state(self) -> State {
         self.state
+    }
+
+    /// What the rows so far tell beside human turns, oldest first; each is given once.
+    pub(super) fn take_facts(&mut self) -> Vec<Fact> {
+        std::mem::take(&mut self.facts)
     }
 
     fn settle(&mut self, counts: bool, decided: &mut dyn FnMut(Row, P)) {
@@ -66,7 +79,9 @@ impl<P> Decide<P> for Reading<P> {
         let read = read_row(content, |json| {
             let Seen(record) = serde_json::from_slice::<Seen<Record<'_>>>(json).ok()?;
             Some(if json[0] == b'{' {
-                self.state.step(&record)
+                let step = self.state.step(&record);
+                self.facts.extend(facts::told(&record, &self.state));
+                step
             } else {
                 Step::from(Row::other(Reason::NotARecord))
             })

@@ -4,7 +4,11 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
+use super::facts::Statuses;
 use crate::upstream::shape::{Seen, Shape, Text, take};
+
+/// How much of a sub-agent's role or name is kept, in characters.
+const LONGEST_ROLE: usize = 200;
 
 /// One row, at any version. Members that a version does not write are empty.
 #[derive(Default)]
@@ -38,6 +42,8 @@ pub(super) struct Payload<'de> {
     pub(super) message: Text<'de>,
     /// In events of 2025: whether the message is plain, or instructions or context in the place of one.
     pub(super) flavour: Text<'de>,
+    /// In a compaction: the window of context that it opens.
+    pub(super) window_id: Text<'de>,
 }
 
 /// The `source` of a thread: a word, or an object for threads that a program started.
@@ -62,18 +68,35 @@ pub(super) struct Item<'de> {
     pub(super) client_id: Text<'de>,
     pub(super) content: Content<'de>,
     pub(super) text: Text<'de>,
+    /// Of a call about sub-agents: what was asked, of whom, and how those fare.
+    pub(super) tool: Text<'de>,
+    pub(super) receivers: Words<'de>,
+    pub(super) agents: Agents<'de>,
+    pub(super) states: Statuses<'de>,
+}
+
+/// The sub-agents that a call was about.
+#[derive(Default)]
+pub(super) struct Agents<'de>(Vec<Agent<'de>>);
+
+#[derive(Default)]
+struct Agent<'de> {
+    thread: Text<'de>,
+    role: Text<'de>,
+    nickname: Text<'de>,
 }
 
 /// What the harness says about the parts of a message to the model.
 #[derive(Default)]
 pub(super) struct Marks<'de> {
     pub(super) turn_id: Text<'de>,
-    pub(super) kinds: Kinds<'de>,
+    /// The kinds of the message's parts.
+    pub(super) kinds: Words<'de>,
 }
 
-/// The kinds of a message's parts.
+/// A list of words.
 #[derive(Default)]
-pub(super) struct Kinds<'de>(pub(super) Vec<Cow<'de, str>>);
+pub(super) struct Words<'de>(pub(super) Vec<Cow<'de, str>>);
 
 /// The texts of a message's parts.
 #[derive(Default)]
@@ -121,6 +144,7 @@ impl<'de> Shape<'de> for Payload<'de> {
             "internal_chat_message_metadata_passthrough" => self.marks = take(map)?,
             "message" => self.message = take(map)?,
             "kind" => self.flavour = take(map)?,
+            "window_id" => self.window_id = take(map)?,
             _ => map.next_value::<IgnoredAny>().map(drop)?,
         }
         Ok(())
@@ -160,6 +184,40 @@ impl<'de> Shape<'de> for Item<'de> {
             "client_id" => self.client_id = take(map)?,
             "content" => self.content = take(map)?,
             "text" => self.text = take(map)?,
+            "tool" => self.tool = take(map)?,
+            "receiver_thread_ids" => self.receivers = take(map)?,
+            "receiver_agents" => self.agents = take(map)?,
+            "agents_states" => self.states = take(map)?,
+            _ => map.next_value::<IgnoredAny>().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+impl Agents<'_> {
+    /// What the sub-agent of `thread` is called: its role, or the name that the harness gave it.
+    pub(super) fn role_of(&self, thread: &str) -> Option<String> {
+        let agent = self.0.iter().find(|agent| agent.thread.is(thread))?;
+        let called = agent.role.as_str().or(agent.nickname.as_str())?;
+        Some(called.chars().take(LONGEST_ROLE).collect())
+    }
+}
+
+impl<'de> Shape<'de> for Agents<'de> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(Seen(agent)) = list.next_element::<Seen<Agent<'de>>>()? {
+            self.0.push(agent);
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Shape<'de> for Agent<'de> {
+    fn member<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "thread_id" => self.thread = take(map)?,
+            "agent_role" => self.role = take(map)?,
+            "agent_nickname" => self.nickname = take(map)?,
             _ => map.next_value::<IgnoredAny>().map(drop)?,
         }
         Ok(())
@@ -177,10 +235,10 @@ impl<'de> Shape<'de> for Marks<'de> {
     }
 }
 
-impl<'de> Shape<'de> for Kinds<'de> {
+impl<'de> Shape<'de> for Words<'de> {
     fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Seen(Text(kind))) = list.next_element::<Seen<Text<'de>>>()? {
-            self.0.extend(kind);
+        while let Some(Seen(Text(word))) = list.next_element::<Seen<Text<'de>>>()? {
+            self.0.extend(word);
         }
         Ok(())
     }
