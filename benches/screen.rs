@@ -9,6 +9,7 @@ use divan::{Bencher, black_box};
 use jiff::tz::TimeZone;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
     EventRow, JournalRow, NoticeRow, Role, SessionRow, Snapshot, WakeState, WatchRow,
 };
@@ -88,7 +89,7 @@ fn watch(n: usize, step: usize) -> WatchRow {
         head: Sequence(9),
         state: if is_pending { PairState::Pending } else { PairState::Synced },
         condition: if is_pending { Condition::Pending } else { Condition::InStep },
-        because: "notice open for 8 s".into(),
+        reason: Reason::Open(Some(0)),
         pending_since: is_pending.then_some(NOW),
         wake: WakeState::NotDue,
         expires_at: NOW,

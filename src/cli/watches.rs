@@ -40,11 +40,11 @@ struct Watch<'a> {
     updated_at: Millis,
     expires_at: Millis,
     condition: Condition,
-    because: &'a str,
+    because: String,
 }
 
-impl<'a> From<&'a WatchRow> for Watch<'a> {
-    fn from(row: &'a WatchRow) -> Self {
+impl<'a> Watch<'a> {
+    fn of(row: &'a WatchRow, now: Millis) -> Self {
         let cursor = &row.cursor;
         Self {
             watcher: &cursor.watcher,
@@ -58,7 +58,7 @@ impl<'a> From<&'a WatchRow> for Watch<'a> {
             updated_at: cursor.updated_at,
             expires_at: row.expires_at,
             condition: row.condition,
-            because: &row.because,
+            because: row.because(now),
         }
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn run(
         .iter()
         .filter(|row| only.as_ref().is_none_or(|(key, _)| concerns(row, key)))
         .collect();
-    let body = Watches { watches: rows.iter().map(|row| Watch::from(*row)).collect() };
+    let body = Watches { watches: rows.iter().map(|row| Watch::of(row, snapshot.at)).collect() };
     output.show(&body, || text(&rows, &snapshot))
 }
 
@@ -108,7 +108,7 @@ fn text(rows: &[&WatchRow], snapshot: &Snapshot) -> String {
             row.head.to_string().into(),
             row.pending_since.map_or(NOTHING.into(), |since| age(snapshot.at, since).into()),
             row.condition.as_str().into(),
-            row.because.as_str().into(),
+            row.because(snapshot.at).into(),
         ]);
     }
     table.or("no watches")

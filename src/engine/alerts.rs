@@ -210,7 +210,7 @@ impl AlertRule {
             self.name,
             row.condition,
             span(now - standing.since),
-            row.because
+            row.because(now)
         );
         Some(Alert {
             rule: self.name.clone(),
@@ -244,6 +244,7 @@ fn closed(place: Place, since: Millis, snapshot: &Snapshot) -> Alert {
 mod tests {
     use super::*;
     use crate::clock::{HOUR, MINUTE};
+    use crate::engine::reason::Reason;
     use crate::engine::snapshot::WakeState;
     use crate::event::Sequence;
     use crate::watch::{Cursor, PairState, Provenance};
@@ -278,7 +279,7 @@ mod tests {
             head: Sequence(2),
             state: PairState::Pending,
             condition,
-            because: "why".into(),
+            reason: Reason::Told("why".into()),
             pending_since: (condition != Condition::InStep).then_some(NOW),
             wake: WakeState::NotDue,
             expires_at: NOW,

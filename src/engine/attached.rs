@@ -11,18 +11,19 @@ use super::commands::{Address, known_address};
 use super::live::{Asked as Question, Reply, Request};
 use super::observer::Observer;
 use super::picture::Known;
+use super::reason::Reason;
 use super::snapshot::{Problem, Role, Snapshot};
 use super::{EngineError, Settings};
 use crate::clock::{Clock, Millis};
 use crate::event::{Changes, Sequence};
 use crate::journal::Reader;
 use crate::journal::changes::PAGE;
-use crate::journal::overview::PairHistories;
+use crate::journal::pairs::PairHistories;
 use crate::watch::Condition;
 
 /// How often the file is asked whether its owner wrote.
 const POLL: Duration = Duration::from_millis(150);
-/// A picture is made anew this often although nothing was written, because conditions change with time.
+/// A picture that time has changed is made anew this often at most.
 const REFRESH: Duration = Duration::from_secs(5);
 
 /// After a picture, reading rests for this many times as long as it took.
@@ -216,7 +217,8 @@ impl Watching {
         let Some(attached) = &self.attached else { return Ok(()) };
         let version = attached.reader.data_version()?;
         let since = self.pictured.elapsed();
-        let idle = version == self.data_version && since < REFRESH;
+        let holds = since < REFRESH || self.snapshots.borrow().holds_at(self.options.clock.now());
+        let idle = version == self.data_version && holds;
         if idle || since < self.took * REST {
             return Ok(());
         }
@@ -252,10 +254,9 @@ impl Watching {
         snapshot.revision = self.revision;
         snapshot.at = now;
         snapshot.problems = vec![problem.clone()];
-        let ago = super::condition::span(now - self.read_at);
         for row in &mut snapshot.watches {
             row.condition = Condition::Unknown;
-            row.because = format!("the database can't be read; last good reading {ago} ago");
+            row.reason = Reason::CantBeRead { since: self.read_at };
         }
         self.problem = Some(problem);
         self.pictured = Instant::now();

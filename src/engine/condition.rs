@@ -1,8 +1,10 @@
 //! The condition of a pair: its state together with its reason (`ui.md`, "A watch is a consumer").
 
+use std::sync::Arc;
+
+use super::reason::Reason;
 use crate::clock::{DAY, MINUTE, Millis, SECOND};
 use crate::event::Sequence;
-use crate::journal::retention::RETENTION;
 use crate::watch::{Condition, Cursor, PairState};
 
 /// How long each condition takes (`decisions.md` 26).
@@ -50,44 +52,48 @@ pub struct Facts<'a> {
     /// How many turns the watcher took since the notice opened.
     pub turns_since: u64,
     /// Why the target can't be judged, when a read failed or the tick is overdue.
-    pub unknown: Option<String>,
+    pub unknown: Option<Arc<str>>,
+    /// Whether the watcher's key can hold notices at all.
+    pub watcher_is_notifiable: bool,
     /// Whether the target is linked under two agents.
     pub ambiguous: bool,
 }
 
-/// The condition of a pair at `now`, and its reason in a sentence.
-pub fn judge(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> (Condition, String) {
-    let cursor = facts.cursor;
-    if let Some(reason) = &facts.unknown {
-        return (Condition::Unknown, reason.clone());
+/// What [`judge`] finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The condition.
+    pub condition: Condition,
+    /// Why.
+    pub reason: Reason,
+    /// From when on time alone may have changed the condition; `None` when only a write can.
+    pub until: Option<Millis>,
+}
+
+impl Judgement {
+    fn lasting(condition: Condition, reason: Reason) -> Self {
+        Self { condition, reason, until: None }
     }
-    if !cursor.watcher.is_notifiable() {
-        return (
-            Condition::Unnotifiable,
-            "the watcher's key is not agent-qualified: journal only, by rule".into(),
-        );
+}
+
+/// The condition of a pair at `now`, and why.
+pub fn judge(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> Judgement {
+    let cursor = facts.cursor;
+    if let Some(sentence) = &facts.unknown {
+        return Judgement::lasting(Condition::Unknown, Reason::Told(sentence.clone()));
+    }
+    if !facts.watcher_is_notifiable {
+        return Judgement::lasting(Condition::Unnotifiable, Reason::BareWatcher);
     }
     if facts.ambiguous {
-        return (
-            Condition::Unnotifiable,
-            "the target is adopted under two agents: journal only, by rule".into(),
-        );
+        return Judgement::lasting(Condition::Unnotifiable, Reason::TwoAgents);
     }
     if cursor.seen < facts.furthest_seen {
-        let was = facts.furthest_seen;
-        return (
-            Condition::Rewound,
-            format!("last seen was {was} and is {}: a reset, a restore, or a fault", cursor.seen),
-        );
+        let furthest_seen = facts.furthest_seen;
+        return Judgement::lasting(Condition::Rewound, Reason::WentBack { furthest_seen });
     }
     if cursor.seen < facts.lost {
-        let lost = facts.lost;
-        return (
-            Condition::Gap,
-            format!(
-                "history up to {lost} is gone: changesSince will answer historyGap; refresh all"
-            ),
-        );
+        return Judgement::lasting(Condition::Gap, Reason::Lost { up_to: facts.lost });
     }
     if cursor.is_pending() {
         judge_pending(facts, thresholds, now)
@@ -96,62 +102,40 @@ pub fn judge(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> (Condit
     }
 }
 
-fn judge_pending(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> (Condition, String) {
+fn judge_pending(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> Judgement {
     let cursor = facts.cursor;
     if facts.turns_since >= thresholds.stalled_turns {
-        return (
-            Condition::Stalled,
-            format!(
-                "the watcher took {} turns since, and the notice is still open",
-                facts.turns_since
-            ),
-        );
+        return Judgement::lasting(Condition::Stalled, Reason::Turns(facts.turns_since));
     }
     let silent_since = facts.watcher_seen_at.max(facts.pending_since);
-    if let Some(since) = silent_since
-        && !cursor.is_quiet()
-        && now - since >= thresholds.stopped
+    let stops_at =
+        silent_since.filter(|_| !cursor.is_quiet()).map(|at| at.saturating_add(thresholds.stopped));
+    if let (Some(since), Some(stops_at)) = (silent_since, stops_at)
+        && now >= stops_at
     {
-        return (Condition::Stopped, format!("no sign of the watcher for {}", span(now - since)));
+        return Judgement::lasting(Condition::Stopped, Reason::SilentSince(since));
     }
-    let open = facts
-        .pending_since
-        .map_or_else(|| "open".to_owned(), |since| format!("open for {}", span(now - since)));
-    if cursor.state() == PairState::Dirty {
-        let (first, last) = (cursor.notified, cursor.material);
-        let covered = if cursor.seen.0 + 1 == first.0 {
-            format!("{first}")
-        } else {
-            format!("{}–{first}", cursor.seen.0 + 1)
-        };
-        let reason = format!(
-            "one notice covers {covered}; what came up to {last} will open exactly one more"
-        );
-        return (Condition::Interleaved, reason);
-    }
-    if cursor.is_quiet() {
-        return (
-            Condition::PendingQuiet,
-            format!("not woken by design, waits for its next turn; {open}"),
-        );
-    }
-    (Condition::Pending, format!("notice {open}"))
+    let (condition, reason) = if cursor.state() == PairState::Dirty {
+        (Condition::Interleaved, Reason::Covers)
+    } else if cursor.is_quiet() {
+        (Condition::PendingQuiet, Reason::Quiet(facts.pending_since))
+    } else {
+        (Condition::Pending, Reason::Open(facts.pending_since))
+    };
+    Judgement { condition, reason, until: stops_at }
 }
 
-fn judge_settled(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> (Condition, String) {
-    let idle = now - facts.cursor.updated_at;
-    if idle > thresholds.expiring {
-        let left = (RETENTION - idle).max(0);
-        return (
-            Condition::Expiring,
-            format!("untouched for {}; this watch ends in {}", span(idle), span(left)),
-        );
+fn judge_settled(facts: &Facts<'_>, thresholds: &Thresholds, now: Millis) -> Judgement {
+    let expires_soon_from = facts.cursor.updated_at.saturating_add(thresholds.expiring + 1);
+    if now >= expires_soon_from {
+        return Judgement::lasting(Condition::Expiring, Reason::Untouched);
     }
-    let history = (facts.head.0 - facts.cursor.seen.0).max(0);
-    (
-        Condition::InStep,
-        if history == 0 { "caught up".into() } else { format!("caught up; history lag {history}") },
-    )
+    let history_lag = facts.head.0.saturating_sub(facts.cursor.seen.0).max(0);
+    Judgement {
+        condition: Condition::InStep,
+        reason: Reason::CaughtUp { history_lag },
+        until: Some(expires_soon_from),
+    }
 }
 
 /// A span in one unit, as people say it.
@@ -195,12 +179,13 @@ mod tests {
             watcher_seen_at: None,
             turns_since: 0,
             unknown: None,
+            watcher_is_notifiable: cursor.watcher.is_notifiable(),
             ambiguous: false,
         }
     }
 
     fn judged(facts: &Facts<'_>) -> Condition {
-        judge(facts, &Thresholds::default(), NOW).0
+        judge(facts, &Thresholds::default(), NOW).condition
     }
 
     #[test]
@@ -244,17 +229,37 @@ mod tests {
 
     #[test]
     fn the_reason_has_the_numbers() {
+        let because = |facts: &Facts<'_>, now| {
+            judge(facts, &Thresholds::default(), now).reason.sentence(facts.cursor, now)
+        };
         let dirty = cursor(11, 14, 19);
-        let (_, because) = judge(&facts(&dirty), &Thresholds::default(), NOW);
         assert_eq!(
-            because,
+            because(&facts(&dirty), NOW),
             "one notice covers 12–14; what came up to 19 will open exactly one more"
         );
-        let late = Facts { head: Sequence(9), ..facts(&dirty) };
         let settled = cursor(5, 5, 5);
-        assert_eq!(
-            judge_settled(&Facts { cursor: &settled, ..late }, &Thresholds::default(), NOW).1,
-            "caught up; history lag 4"
-        );
+        let late = Facts { head: Sequence(9), ..facts(&settled) };
+        assert_eq!(because(&late, NOW), "caught up; history lag 4");
+        let open = cursor(5, 6, 6);
+        assert_eq!(because(&facts(&open), NOW), "notice open for 8 s");
+        assert_eq!(because(&facts(&open), NOW + MINUTE), "notice open for 1 min");
+    }
+
+    #[test]
+    fn a_judgement_says_until_when_it_holds() {
+        let judged = |facts: &Facts<'_>, now| judge(facts, &Thresholds::default(), now);
+        let open = cursor(5, 6, 6);
+        let open = facts(&open);
+        let until = judged(&open, NOW).until.unwrap();
+        assert_eq!(judged(&open, until - 1).condition, Condition::Pending);
+        let stopped = judged(&open, until);
+        assert_eq!((stopped.condition, stopped.until), (Condition::Stopped, None));
+        let settled = cursor(5, 5, 5);
+        let settled = facts(&settled);
+        let until = judged(&settled, NOW).until.unwrap();
+        assert_eq!(judged(&settled, until - 1).condition, Condition::InStep);
+        assert_eq!(judged(&settled, until).condition, Condition::Expiring);
+        let quiet = Cursor { provenance: Provenance::AmbientGroup, ..cursor(5, 6, 6) };
+        assert_eq!(judged(&facts(&quiet), NOW).until, None);
     }
 }

@@ -12,7 +12,7 @@
 //! | [`wakes`] | one coalesced wake a watcher |
 //! | [`sweep`] | bringing the queue back after a restart, and in step with the cursors |
 //! | [`observer`] | what reads a state database, ours or another system's |
-//! | [`snapshot`], [`picture`], [`condition`] | the one picture that every surface renders, and how it is made |
+//! | [`snapshot`], [`picture`], [`condition`], [`reason`] | the one picture that every surface renders, and how it is made |
 //! | `facts` | what a source tells beside human turns, as events |
 //! | `file_events` | which folders are listened to for which links |
 //! | [`attached`] | another system's state database, looked at live |
@@ -48,6 +48,7 @@ pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
+pub mod reason;
 mod runner;
 mod session_rows;
 pub mod snapshot;
@@ -63,7 +64,7 @@ pub use error::EngineError;
 
 use crate::clock::{Clock, Millis};
 use crate::journal::append::{Appended, Notice};
-use crate::journal::overview::PairHistories;
+use crate::journal::pairs::PairHistories;
 use crate::journal::retention::{PRUNE_INTERVAL, Pruned};
 use crate::journal::{Journal, JournalError};
 use crate::session_key::SessionKey;

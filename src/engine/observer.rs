@@ -6,7 +6,7 @@ use super::{Engine, EngineError, Settings};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::journal::Reader;
-use crate::journal::overview::PairHistories;
+use crate::journal::pairs::PairHistories;
 
 /// Reads a state database at one time, with one person's settings.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::observer::Observer;
 use super::picture::{EVENTS, Known, assemble};
+use super::reason::Reason;
 use super::snapshot::{ACTIVITY_SLOT, ACTIVITY_SLOTS, Role, Snapshot, WakeState};
 use super::{Engine, EngineError};
 use crate::event::Sequence;
@@ -52,7 +53,7 @@ impl Observer<'_> {
             let pair = (row.cursor.watcher.clone(), row.cursor.target.clone());
             if found.not_kept.contains(&pair) {
                 row.condition = Condition::Unknown;
-                row.because = "where this watch stood then is not kept".into();
+                row.reason = Reason::NotKept;
             }
         }
         Ok(Some(Past { sequence, snapshot, not_kept: found.not_kept }))

@@ -1,6 +1,6 @@
 //! Making the snapshot: what the journal holds, joined with what only the engine knows.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::condition::{Facts, judge};
 use super::observer::Observer;
@@ -10,16 +10,20 @@ use super::snapshot::{
     SessionRow, Snapshot, WakeState, WatchRow,
 };
 use super::{EngineError, notices};
-use crate::clock::Millis;
+use crate::clock::{MINUTE, Millis};
 use crate::event::Sequence;
 use crate::journal::overview::{Head, LinkState, Overview};
 use crate::journal::owner::StoredWake;
+use crate::journal::pairs::{NumberedCursor, PairHistories};
+use crate::journal::retention::RETENTION;
 use crate::session_key::SessionKey;
 use crate::upstream_link::UpstreamLink;
 use crate::watch::Cursor;
 
 /// The newest events that a snapshot holds.
 pub(super) const EVENTS: usize = 500;
+/// How often the activity of a session moves on by itself: a part of a slot that nobody can tell from the whole.
+const ACTIVITY_MOVES: Millis = MINUTE;
 
 /// What only the process that makes a picture knows.
 #[derive(Debug)]
@@ -38,86 +42,76 @@ impl Observer<'_> {
     pub(super) fn picture(&mut self, known: Known<'_>) -> Result<Snapshot, EngineError> {
         let now = self.now;
         let activity_from = now - ACTIVITY_SLOT * i64::try_from(ACTIVITY_SLOTS).unwrap_or(0);
-        let overview = self.reader.overview(EVENTS, activity_from)?;
+        let overview = self.reader.overview(self.histories, EVENTS, activity_from)?;
         self.reader.catch_up(self.histories)?;
         assemble(self, overview, known)
     }
 
-    /// The monitor's pulse. It is overdue when nothing ticked for long although some watched session has a source.
-    fn pulse(&self, overview: &Overview, now: Millis) -> Pulse {
-        let watched: HashSet<_> = overview.cursors.iter().map(|cursor| &cursor.target).collect();
-        let links =
-            overview.links.iter().filter(|(link, _)| watched.contains(&link.session)).count();
+    /// The monitor's pulse, and from when on it is overdue if nothing is written: when nothing ticked for long although some
+    /// watched session has a source.
+    fn pulse(&self, overview: &Overview, ends: &[End<'_>]) -> (Pulse, Option<Millis>) {
+        let links = ends.iter().filter(|end| end.is_watched).map(|end| end.links.len()).sum();
         let last = overview.pulse;
         let limit = self.settings.thresholds.tick_overdue;
         let oldest = overview.links.iter().map(|(link, _)| link.created_at).min();
         let since = last.map(|pulse| pulse.last_tick_at).max(oldest);
-        Pulse {
+        let is_ours = !self.reader.is_foreign() && links > 0;
+        let overdue_from = since.filter(|_| is_ours).map(|since| since.saturating_add(limit + 1));
+        let pulse = Pulse {
             last_tick_at: last.map(|pulse| pulse.last_tick_at),
             took: last.map(|pulse| pulse.took),
             next_tick_at: last.and_then(|pulse| pulse.next_tick_at),
             links,
-            overdue: !self.reader.is_foreign()
-                && links > 0
-                && since.is_some_and(|since| now - since > limit),
-        }
+            overdue: overdue_from.is_some_and(|from| self.now >= from),
+        };
+        let comes = overdue_from.filter(|_| !pulse.overdue);
+        (pulse, comes)
     }
 
+    /// The watches, by watcher and target, and from when on time alone may have changed a condition.
     fn watches(
         &self,
-        overview: &Overview,
-        sessions: &[SessionRow],
-        pulse: &Pulse,
-        now: Millis,
-    ) -> Result<Vec<WatchRow>, EngineError> {
-        let heads = Heads::of(overview);
-        let by_key: HashMap<&SessionKey, &SessionRow> =
-            sessions.iter().map(|row| (&row.key, row)).collect();
-        let wakes: HashMap<&SessionKey, &StoredWake> =
-            overview.wakes.iter().map(|wake| (&wake.watcher, wake)).collect();
-        let mut linked: HashMap<&SessionKey, Vec<&(UpstreamLink, Option<LinkState>)>> =
-            HashMap::new();
-        for link in &overview.links {
-            linked.entry(&link.0.session).or_default().push(link);
-        }
-        let mut rows = Vec::with_capacity(overview.cursors.len());
-        for cursor in &overview.cursors {
-            let links = linked.get(&cursor.target).map_or(&[][..], Vec::as_slice);
-            let history = self.histories.of(&cursor.watcher, &cursor.target);
-            let head = heads.of_target(&cursor.target);
+        cursors: Vec<NumberedCursor>,
+        ends: &[End<'_>],
+    ) -> Result<(Vec<WatchRow>, Option<Millis>), EngineError> {
+        let mut holds_until = None;
+        let mut rows = Vec::with_capacity(cursors.len());
+        for NumberedCursor { cursor, watcher, target } in cursors {
+            let history = self.histories.of(watcher, target);
+            let (watcher, target) = (&ends[watcher.place()], &ends[target.place()]);
             let pending_since =
                 cursor.is_pending().then_some(history.opened_at.unwrap_or(cursor.updated_at));
             let facts = Facts {
-                cursor,
-                head: head.map_or(Sequence(0), |head| head.last),
-                lost: head.map_or(Sequence(0), |head| head.pruned),
+                cursor: &cursor,
+                head: target.head.map_or(Sequence(0), |head| head.last),
+                lost: target.head.map_or(Sequence(0), |head| head.pruned),
                 furthest_seen: history.furthest_seen,
                 pending_since,
-                watcher_seen_at: by_key.get(&cursor.watcher).and_then(|row| last_sign(row)),
-                turns_since: self.turns_since(cursor, heads.of_target(&cursor.watcher))?,
-                unknown: unknown(links, pulse),
-                ambiguous: links.len() > 1,
+                watcher_seen_at: watcher.last_sign,
+                turns_since: self.turns_since(&cursor, watcher.head)?,
+                unknown: target.unknown.clone(),
+                watcher_is_notifiable: watcher.is_notifiable,
+                ambiguous: target.links.len() > 1,
             };
-            let (condition, because) = judge(&facts, &self.settings.thresholds, now);
+            let head = facts.head;
+            let judgement = judge(&facts, &self.settings.thresholds, self.now);
+            holds_until = earlier(holds_until, judgement.until);
             rows.push(WatchRow {
-                head: facts.head,
+                head,
                 state: cursor.state(),
-                condition,
-                because,
+                condition: judgement.condition,
+                reason: judgement.reason,
                 pending_since,
                 wake: if self.reader.is_foreign() && cursor.is_pending() && !cursor.is_quiet() {
                     WakeState::Unknown
                 } else {
-                    wake_state(cursor, wakes.get(&cursor.watcher).copied(), pending_since)
+                    wake_state(&cursor, watcher.wake, pending_since)
                 },
-                expires_at: cursor.updated_at + crate::journal::retention::RETENTION,
-                cursor: cursor.clone(),
+                expires_at: cursor.updated_at.saturating_add(RETENTION),
+                cursor,
             });
         }
-        rows.sort_by(|a, b| {
-            (&a.cursor.watcher, &a.cursor.target).cmp(&(&b.cursor.watcher, &b.cursor.target))
-        });
-        Ok(rows)
+        Ok((rows, holds_until))
     }
 
     /// How many turns the watcher took since the notice opened. Asked only when its own journal went on since then.
@@ -132,17 +126,25 @@ impl Observer<'_> {
 /// Joins what was read with what only the process knows.
 pub(super) fn assemble(
     observer: &mut Observer<'_>,
-    overview: Overview,
+    mut overview: Overview,
     known: Known<'_>,
 ) -> Result<Snapshot, EngineError> {
     let now = observer.now;
-    let pulse = observer.pulse(&overview, now);
-    let sessions = session_rows(&overview, observer.reader.is_foreign(), now);
-    let watches = observer.watches(&overview, &sessions, &pulse, now)?;
+    let sessions =
+        session_rows(&mut overview, observer.histories, observer.reader.is_foreign(), now);
+    let cursors = in_order(std::mem::take(&mut overview.cursors), observer.histories.keys());
+    let mut ends = ends(&overview, &sessions, &cursors, observer.histories);
+    let (pulse, overdue_from) = observer.pulse(&overview, &ends);
+    for end in &mut ends {
+        end.unknown = unknown(&end.links, &pulse);
+    }
+    let (watches, conditions_hold_until) = observer.watches(cursors, &ends)?;
     let notices = notice_rows(observer.settings.language, &watches, known.owned);
+    let activity_moves = (!overview.activity.is_empty()).then_some(now + ACTIVITY_MOVES);
     Ok(Snapshot {
         revision: known.revision,
         at: now,
+        holds_until: earlier(earlier(conditions_hold_until, overdue_from), activity_moves),
         role: known.role,
         source: observer.source(),
         journal: JournalRow {
@@ -170,42 +172,84 @@ pub(super) fn assemble(
     })
 }
 
-/// The heads by key: a cursor knows no agent, so of several heads of one key the one that its key names counts, else the
-/// newest.
-struct Heads<'a>(HashMap<&'a SessionKey, Vec<&'a Head>>);
-
-impl<'a> Heads<'a> {
-    fn of(overview: &'a Overview) -> Self {
-        let mut heads: HashMap<_, Vec<_>> = HashMap::new();
-        for head in &overview.heads {
-            heads.entry(&head.key).or_default().push(head);
-        }
-        Self(heads)
-    }
-
-    fn of_target(&self, key: &SessionKey) -> Option<&'a Head> {
-        let heads = self.0.get(key)?;
-        let named = key.agent();
-        let own =
-            heads.iter().find(|head| named.as_ref().is_some_and(|agent| head.agent.same_as(agent)));
-        own.or_else(|| heads.iter().max_by_key(|head| head.last)).copied()
-    }
+fn earlier(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
+    one.into_iter().chain(other).min()
 }
 
-/// When a session last did something, as far as is known.
-fn last_sign(row: &SessionRow) -> Option<Millis> {
-    row.last_turn_at.max(row.last_event.as_ref().map(|event| event.occurred_at))
+/// The cursors by watcher and target. Keys are compared once each, and cursors by the ranks of their keys.
+fn in_order(mut cursors: Vec<NumberedCursor>, keys: &[SessionKey]) -> Vec<NumberedCursor> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_unstable_by_key(|id| &keys[*id]);
+    let mut ranks = vec![0; keys.len()];
+    for (rank, id) in order.into_iter().enumerate() {
+        ranks[id] = rank;
+    }
+    cursors.sort_unstable_by_key(|row| (ranks[row.watcher.place()], ranks[row.target.place()]));
+    cursors
+}
+
+/// What is known of a session as one end of a watch.
+#[derive(Debug, Clone, Default)]
+struct End<'a> {
+    /// Its head. A cursor knows no agent: of several heads of one key the one that its key names counts, else the newest.
+    head: Option<&'a Head>,
+    links: Vec<&'a (UpstreamLink, Option<LinkState>)>,
+    wake: Option<&'a StoredWake>,
+    /// When it last did something, as far as is known.
+    last_sign: Option<Millis>,
+    is_notifiable: bool,
+    is_watched: bool,
+    /// Why, as a target, it can't be judged.
+    unknown: Option<Arc<str>>,
+}
+
+/// What is known of each session that has a number.
+fn ends<'a>(
+    overview: &'a Overview,
+    sessions: &[SessionRow],
+    cursors: &[NumberedCursor],
+    histories: &mut PairHistories,
+) -> Vec<End<'a>> {
+    let mut number = |wake: &'a StoredWake| (histories.id(&wake.watcher), wake);
+    let wakes: Vec<_> = overview.wakes.iter().map(&mut number).collect();
+    let blank = |key: &SessionKey| End { is_notifiable: key.is_notifiable(), ..End::default() };
+    let mut ends: Vec<End<'_>> = histories.keys().iter().map(blank).collect();
+    for head in &overview.heads {
+        let end = &mut ends[histories.id(&head.key).place()];
+        end.head = Some(end.head.map_or(head, |known| preferred(known, head)));
+    }
+    for link in &overview.links {
+        ends[histories.id(&link.0.session).place()].links.push(link);
+    }
+    for (watcher, wake) in wakes {
+        ends[watcher.place()].wake = Some(wake);
+    }
+    for session in sessions {
+        let end = &mut ends[histories.id(&session.key).place()];
+        let last_event = session.last_event.as_ref().map(|event| event.occurred_at);
+        end.last_sign = end.last_sign.max(session.last_turn_at).max(last_event);
+    }
+    for watch in cursors {
+        ends[watch.target.place()].is_watched = true;
+    }
+    ends
+}
+
+/// Which of two heads of one key counts.
+fn preferred<'a>(one: &'a Head, other: &'a Head) -> &'a Head {
+    let is_named = |head: &Head| head.key.agent().is_some_and(|agent| head.agent.same_as(&agent));
+    if (is_named(other), other.last) > (is_named(one), one.last) { other } else { one }
 }
 
 /// Why a target with a source can't be judged.
-fn unknown(links: &[&(UpstreamLink, Option<LinkState>)], pulse: &Pulse) -> Option<String> {
+fn unknown(links: &[&(UpstreamLink, Option<LinkState>)], pulse: &Pulse) -> Option<Arc<str>> {
     let [(_, state)] = links else { return None };
     if let Some(state) = state
         .as_ref()
         .filter(|state| matches!(state.outcome.as_str(), "unreadable" | "blocked" | "unknown"))
     {
         let detail = state.detail.as_deref().unwrap_or("no more is known");
-        return Some(format!("its source is {}: {detail}", state.outcome));
+        return Some(format!("its source is {}: {detail}", state.outcome).into());
     }
     pulse.overdue.then(|| match pulse.last_tick_at {
         Some(_) => "the monitor's tick is overdue; is `tidings` or `tidings run` running?".into(),

@@ -1,40 +1,66 @@
 //! The sessions of a snapshot: every session that the registry, a head, a link or a cursor knows.
 
-use std::collections::BTreeMap;
-
 use super::snapshot::{ACTIVITY_SLOT, ACTIVITY_SLOTS, LinkRow, SessionRow};
 use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::journal::overview::{LinkState, Overview};
+use crate::journal::pairs::{KeyId, PairHistories};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream_link::UpstreamLink;
 
-/// The rows being made, by key and agent.
-struct Rows(BTreeMap<(SessionKey, AgentId), SessionRow>);
+/// The rows being made.
+struct Rows<'a> {
+    histories: &'a mut PairHistories,
+    made: Vec<SessionRow>,
+    /// Where the rows of each key stand, one for each agent.
+    places: Vec<Vec<usize>>,
+}
 
-impl Rows {
+impl Rows<'_> {
     fn of(&mut self, key: &SessionKey, agent: &AgentId) -> &mut SessionRow {
-        self.0.entry((key.clone(), agent.clone())).or_insert_with(|| blank(key, agent))
+        let id = self.histories.id(key);
+        self.make_room(id);
+        let known = &self.places[id.place()];
+        let place = known.iter().copied().find(|place| self.made[*place].agent == *agent);
+        let place = place.unwrap_or_else(|| self.add(id, agent));
+        &mut self.made[place]
     }
 
-    /// The rows of a key under whatever agent; a cursor or a message knows no agent. One is made when there is none.
-    fn of_key(&mut self, key: &SessionKey) -> impl Iterator<Item = &mut SessionRow> {
-        let first = (key.clone(), AgentId::verbatim(""));
-        if self.0.range(first.clone()..).next().is_none_or(|((found, _), _)| found != key) {
-            self.of(key, &key.agent().unwrap_or_else(AgentId::main));
+    /// Changes the rows of a key under whatever agent; a cursor or a message knows no agent. One is made when there is none.
+    fn each_of(&mut self, id: KeyId, change: impl Fn(&mut SessionRow)) {
+        self.make_room(id);
+        if self.places[id.place()].is_empty() {
+            let agent = self.histories.keys()[id.place()].agent();
+            self.add(id, &agent.unwrap_or_else(AgentId::main));
         }
-        let end = key.clone();
-        self.0
-            .range_mut(first..)
-            .take_while(move |((found, _), _)| *found == end)
-            .map(|(_, row)| row)
+        for place in &self.places[id.place()] {
+            change(&mut self.made[*place]);
+        }
+    }
+
+    fn make_room(&mut self, id: KeyId) {
+        if self.places.len() <= id.place() {
+            self.places.resize_with(id.place() + 1, Vec::new);
+        }
+    }
+
+    fn add(&mut self, id: KeyId, agent: &AgentId) -> usize {
+        let place = self.made.len();
+        self.made.push(blank(&self.histories.keys()[id.place()], agent));
+        self.places[id.place()].push(place);
+        place
     }
 }
 
-/// The session rows of a picture taken at `now`, by key and agent.
+/// The session rows of a picture taken at `now`, by key and agent; the newest events move out of `overview` into them.
 /// `is_foreign` says that another system's monitor looks at the sources.
-pub(super) fn session_rows(overview: &Overview, is_foreign: bool, now: Millis) -> Vec<SessionRow> {
-    let mut rows = Rows(BTreeMap::new());
+pub(super) fn session_rows(
+    overview: &mut Overview,
+    histories: &mut PairHistories,
+    is_foreign: bool,
+    now: Millis,
+) -> Vec<SessionRow> {
+    let mut rows = Rows { histories, made: Vec::new(), places: Vec::new() };
     for session in &overview.registered {
         let row = rows.of(&session.key, &session.agent);
         row.parent.clone_from(&session.facts.parent);
@@ -47,7 +73,7 @@ pub(super) fn session_rows(overview: &Overview, is_foreign: bool, now: Millis) -
         let row = rows.of(&head.key, &head.agent);
         row.version = Some(head.last);
         row.pruned = head.pruned;
-        row.last_event = overview.last_events.get(&(head.key.clone(), head.agent.clone())).cloned();
+        row.last_event = overview.last_events.remove(&(head.key.clone(), head.agent.clone()));
     }
     for (link, state) in &overview.links {
         rows.of(&link.session, &link.agent).upstream =
@@ -63,16 +89,20 @@ pub(super) fn session_rows(overview: &Overview, is_foreign: bool, now: Millis) -
         rows.of(key, agent).has_goal = true;
     }
     for (key, count) in &overview.messages {
-        rows.of_key(key).for_each(|row| row.messages = *count);
+        let id = rows.histories.id(key);
+        rows.each_of(id, |row| row.messages = *count);
     }
-    for cursor in &overview.cursors {
-        rows.of_key(&cursor.target).for_each(|row| row.watchers += 1);
-        rows.of_key(&cursor.watcher).for_each(|row| {
+    for watch in &overview.cursors {
+        rows.each_of(watch.target, |row| row.watchers += 1);
+        let is_pending = watch.cursor.is_pending();
+        rows.each_of(watch.watcher, |row| {
             row.watching += 1;
-            row.pending_notices += usize::from(cursor.is_pending());
+            row.pending_notices += usize::from(is_pending);
         });
     }
-    rows.0.into_values().collect()
+    let mut rows = rows.made;
+    rows.sort_unstable_by(|a, b| (&a.key, &a.agent).cmp(&(&b.key, &b.agent)));
+    rows
 }
 
 fn blank(key: &SessionKey, agent: &AgentId) -> SessionRow {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::reason::Reason;
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
@@ -14,6 +15,8 @@ pub struct Snapshot {
     pub revision: u64,
     /// When it was taken.
     pub at: Millis,
+    /// From when on time alone may have changed a condition or the activity in it; `None` when only a write can.
+    pub holds_until: Option<Millis>,
     /// What this process is to the database.
     pub role: Role,
     /// Whose database it is.
@@ -34,6 +37,14 @@ pub struct Snapshot {
     pub pulse: Pulse,
     /// Failures since the process started that somebody should see, oldest first.
     pub problems: Vec<Problem>,
+}
+
+impl Snapshot {
+    /// Whether the picture still tells what is so at `now`, if nothing was written since: time changes conditions, too, and a
+    /// clock that was put back may take a change back.
+    pub(super) fn holds_at(&self, now: Millis) -> bool {
+        now >= self.at && self.holds_until.is_none_or(|until| now < until)
+    }
 }
 
 /// What a process is to the database.
@@ -163,8 +174,8 @@ pub struct WatchRow {
     pub state: PairState,
     /// What that means.
     pub condition: Condition,
-    /// The condition's reason in one sentence, with times as they were when the snapshot was taken.
-    pub because: String,
+    /// Why.
+    pub reason: Reason,
     /// When the open notice opened, as far as known.
     pub pending_since: Option<Millis>,
     /// How the watcher gets, or got, to know.
@@ -174,6 +185,11 @@ pub struct WatchRow {
 }
 
 impl WatchRow {
+    /// Why the pair is in its condition, in one sentence, with spans as they are at `now`.
+    pub fn because(&self, now: Millis) -> String {
+        self.reason.sentence(&self.cursor, now)
+    }
+
     /// What is owed to the watcher: material − last seen.
     pub fn actionable_lag(&self) -> i64 {
         self.cursor.material.0.saturating_sub(self.cursor.seen.0).max(0)

@@ -22,6 +22,7 @@
 //! | [`alerts`] | alerts that are open |
 //! | [`owner`] | the owner, the pulse, wakes |
 //! | [`overview`] | what a snapshot is made of |
+//! | [`pairs`] | sessions by number, and what the ledger tells about pairs |
 //! | [`past`] | the same as it was at an earlier number |
 //! | [`storage`] | how full the tables are |
 
@@ -38,6 +39,7 @@ pub mod ledger;
 pub mod overview;
 pub mod own_texts;
 pub mod owner;
+pub mod pairs;
 pub mod past;
 pub mod retention;
 mod rows;

@@ -6,13 +6,13 @@ use rusqlite::{Connection, params};
 
 use super::error::{JournalError, Tried};
 use super::owner::{StoredPulse, StoredWake};
+use super::pairs::{NumberedCursor, PairHistories, PairHistory};
 use super::sessions::SessionFacts;
 use super::{Reader, rows};
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream_link::UpstreamLink;
-use crate::watch::Cursor;
 
 /// Everything a snapshot needs.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub struct Overview {
     pub registered: Vec<Registered>,
     /// All heads.
     pub heads: Vec<Head>,
-    /// All cursors, in the order in which they were made.
-    pub cursors: Vec<Cursor>,
+    /// All cursors, in no order.
+    pub cursors: Vec<NumberedCursor>,
     /// All links with what the monitor last found.
     pub links: Vec<(UpstreamLink, Option<LinkState>)>,
     /// The newest event of each session.
@@ -92,43 +92,6 @@ pub struct LinkState {
     pub missing_streak: u8,
 }
 
-/// What the ledger tells about a pair.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PairHistory {
-    /// The furthest that last seen ever was.
-    pub furthest_seen: Sequence,
-    /// When a notice last opened.
-    pub opened_at: Option<Millis>,
-}
-
-/// What the ledger tells about all pairs. Kept by whoever makes pictures again and again, so that each reads only what was
-/// written since the one before.
-#[derive(Debug, Default)]
-pub struct PairHistories {
-    pairs: HashMap<SessionKey, HashMap<SessionKey, PairHistory>>,
-    read_up_to: i64,
-}
-
-impl PairHistories {
-    /// What the ledger tells about one pair.
-    pub fn of(&self, watcher: &SessionKey, target: &SessionKey) -> PairHistory {
-        self.pairs
-            .get(target)
-            .and_then(|watchers| watchers.get(watcher))
-            .copied()
-            .unwrap_or_default()
-    }
-
-    /// Takes over what was found out about a pair.
-    pub(super) fn put(
-        &mut self,
-        (watcher, target): &(SessionKey, SessionKey),
-        history: PairHistory,
-    ) {
-        self.pairs.entry(target.clone()).or_default().insert(watcher.clone(), history);
-    }
-}
-
 impl Reader {
     /// All heads, by session and agent.
     pub fn heads(&self) -> Result<Vec<Head>, JournalError> {
@@ -140,9 +103,11 @@ impl Reader {
         extent(&self.connection)
     }
 
-    /// Reads everything at one moment: the newest `events` events, activity since `activity_from`.
+    /// Reads everything at one moment: the newest `events` events, activity since `activity_from`. Sessions are numbered as in
+    /// `histories`.
     pub fn overview(
         &mut self,
+        histories: &mut PairHistories,
         events: usize,
         activity_from: Millis,
     ) -> Result<Overview, JournalError> {
@@ -159,9 +124,9 @@ impl Reader {
             heads: heads(&transaction)?,
             cursors: collect(
                 &transaction,
-                &format!("SELECT {} FROM session_watch_cursors ORDER BY rowid", rows::CURSOR),
+                &format!("SELECT {} FROM session_watch_cursors", rows::CURSOR),
                 [],
-                rows::cursor,
+                |row| histories.cursor_in(row),
             )?,
             links: links(&transaction)?,
             last_events: last_events(&transaction)?,
@@ -170,7 +135,7 @@ impl Reader {
                 &transaction,
                 "SELECT session_key, agent_id, occurred_at FROM session_state_events WHERE occurred_at >= ?1",
                 [activity_from],
-                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
+                |row| Ok((histories.key_in(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
             )?,
             messages: collect(
                 &transaction,
@@ -206,10 +171,11 @@ impl Reader {
         let found = collect(&self.connection, sql, [histories.read_up_to], |row| {
             let history =
                 PairHistory { furthest_seen: rows::sequence(row, 2)?, opened_at: row.get(3)? };
-            Ok((rows::key(row, 0)?, rows::key(row, 1)?, history, row.get::<_, i64>(4)?))
+            let (watcher, target) = (histories.id_in(row, 0)?, histories.id_in(row, 1)?);
+            Ok((watcher, target, history, row.get::<_, i64>(4)?))
         })?;
         for (watcher, target, history, id) in found {
-            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            let known = histories.entry(watcher, target);
             known.furthest_seen = known.furthest_seen.max(history.furthest_seen);
             known.opened_at = known.opened_at.max(history.opened_at);
             histories.read_up_to = histories.read_up_to.max(id);
@@ -223,10 +189,11 @@ impl Reader {
                    FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
                    AND c.material_sequence > c.last_seen_sequence";
         let found = collect(&self.connection, sql, [], |row| {
-            Ok((rows::key(row, 0)?, rows::key(row, 1)?, rows::sequence(row, 2)?, row.get(3)?))
+            let (watcher, target) = (histories.id_in(row, 0)?, histories.id_in(row, 1)?);
+            Ok((watcher, target, rows::sequence(row, 2)?, row.get(3)?))
         })?;
         for (watcher, target, seen, opened_at) in found {
-            let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
+            let known = histories.entry(watcher, target);
             known.furthest_seen = known.furthest_seen.max(seen);
             known.opened_at = opened_at;
         }

@@ -9,9 +9,8 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::error::{JournalError, Tried};
-use super::overview::{
-    Head, Overview, PairHistories, PairHistory, Registered, collect, newest_up_to,
-};
+use super::overview::{Head, Overview, Registered, collect, newest_up_to};
+use super::pairs::{NumberedCursor, PairHistories, PairHistory};
 use super::sessions::SessionFacts;
 use super::{Reader, rows};
 use crate::clock::Millis;
@@ -93,13 +92,11 @@ impl Reader {
         let mut histories = PairHistories::default();
         let mut cursors = Vec::new();
         for (pair, standing) in &standings {
-            histories.put(
-                pair,
-                PairHistory {
-                    furthest_seen: standing.furthest_seen,
-                    opened_at: standing.opened_at,
-                },
-            );
+            let (watcher, target) = (histories.id(&pair.0), histories.id(&pair.1));
+            *histories.entry(watcher, target) = PairHistory {
+                furthest_seen: standing.furthest_seen,
+                opened_at: standing.opened_at,
+            };
             if let Some(cursor) = standing.cursor(pair, now_there.get(pair), &coalesced) {
                 cursors.push(cursor);
             }
@@ -118,7 +115,11 @@ impl Reader {
                 not_kept.insert(pair.clone());
             }
         }
-        cursors.sort_by(|a, b| (&a.watcher, &a.target).cmp(&(&b.watcher, &b.target)));
+        let cursors = cursors.into_iter().map(|cursor| {
+            let (watcher, target) = (histories.id(&cursor.watcher), histories.id(&cursor.target));
+            NumberedCursor { cursor, watcher, target }
+        });
+        let cursors = cursors.collect();
         let (rows, min) = transaction
             .query_row(
                 "SELECT count(*), min(sequence) FROM session_state_events WHERE sequence <= ?1",
@@ -418,10 +419,10 @@ mod tests {
         let at = |journal: &mut Journal| journal.overview_at(Sequence(1), 10, 0).unwrap().unwrap();
         let known = at(&mut journal);
         assert!(known.not_kept.is_empty());
-        assert_eq!(known.overview.cursors[0].material, Sequence(1));
+        assert_eq!(known.overview.cursors[0].cursor.material, Sequence(1));
         journal.connection.execute("DELETE FROM tidings_ledger", []).unwrap();
         let lost = at(&mut journal);
         assert!(lost.not_kept.contains(&(watcher, target)));
-        assert_eq!(lost.overview.cursors[0].material, Sequence(0));
+        assert_eq!(lost.overview.cursors[0].cursor.material, Sequence(0));
     }
 }

@@ -90,9 +90,18 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// A cursor from the columns of [`CURSOR`].
 pub(super) fn cursor(row: &Row<'_>) -> rusqlite::Result<Cursor> {
+    cursor_between(row, key(row, 0)?, key(row, 1)?)
+}
+
+/// A cursor from the columns of [`CURSOR`] but for the two keys, for a reader that knows these.
+pub(super) fn cursor_between(
+    row: &Row<'_>,
+    watcher: SessionKey,
+    target: SessionKey,
+) -> rusqlite::Result<Cursor> {
     Ok(Cursor {
-        watcher: key(row, 0)?,
-        target: key(row, 1)?,
+        watcher,
+        target,
         seen: sequence(row, 2)?,
         notified: sequence(row, 3)?,
         material: sequence(row, 4)?,

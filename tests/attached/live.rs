@@ -70,9 +70,10 @@ fn a_file_that_breaks_is_said_and_one_that_comes_back_is_read_again() {
     let lost = wait_for(&live, "the loss", |snapshot| !snapshot.problems.is_empty());
     assert!(lost.problems[0].message.contains("there is no such file"), "{:?}", lost.problems);
     assert_eq!(lost.watches.len(), 6, "the last good picture stays");
-    assert!(lost.watches.iter().all(
-        |row| row.condition == Condition::Unknown && row.because.contains("last good reading")
-    ));
+    assert!(
+        lost.watches.iter().all(|row| row.condition == Condition::Unknown
+            && row.because(0).contains("last good reading"))
+    );
     std::fs::write(foreign.path(), whole).unwrap();
     let back = wait_for(&live, "the return", |snapshot| snapshot.problems.is_empty());
     assert!(back.watches.iter().all(|row| row.condition != Condition::Unknown));

@@ -8,6 +8,7 @@ use tidings::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
 use tidings::engine::explain::{Explanation, Moment, Question, Verdict};
 use tidings::engine::live::{Reply, Request};
 use tidings::engine::past::Past;
+use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
     EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, QueueRow, Role, SessionRow, Snapshot,
     WakeRow, WakeState, WatchRow,
@@ -96,7 +97,9 @@ impl World {
             head,
             state,
             condition,
-            because: format!("the reason for {condition} stands here in one sentence"),
+            reason: Reason::Told(
+                format!("the reason for {condition} stands here in one sentence").into(),
+            ),
             pending_since: (state != PairState::Synced).then_some(NOW - 41 * SECOND),
             wake: WakeState::NotDue,
             expires_at: NOW + 29 * DAY,
@@ -293,7 +296,7 @@ impl World {
                 [0, 0, 0],
             )
             .watch("agent:main:y\u{1b}[8m", evil, [0, 7, 7, 7], Condition::Pending, |row| {
-                row.because = "why\u{1b}[5m\nnot".into();
+                row.reason = Reason::Told("why\u{1b}[5m\nnot".into());
                 row.wake = WakeState::Skipped(NOW, "no\u{1b}handler".into());
             })
     }

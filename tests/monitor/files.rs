@@ -130,7 +130,7 @@ fn case_48_a_row_over_the_limit_blocks_openly_and_goes_on_with_a_higher_limit() 
     assert_eq!(row.upstream.as_ref().unwrap().outcome, "blocked");
     let watch = snapshot.watches.iter().find(|row| row.cursor.target == session).unwrap();
     assert_eq!(watch.condition, Condition::Unknown);
-    assert!(watch.because.contains("blocked"), "{}", watch.because);
+    assert!(watch.because(0).contains("blocked"), "{}", watch.because(0));
 
     bench.providers = unlimited;
     assert_eq!(bench.tick_one().human_turns, 1);

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
 use tidings::engine::live::Reply;
+use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
     EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot,
     WakeState, WatchRow,
@@ -236,7 +237,7 @@ fn watch() -> impl Strategy<Value = WatchRow> {
                     cursor,
                     head: marks.3,
                     condition,
-                    because,
+                    reason: Reason::Told(because.into()),
                     pending_since: since,
                     wake,
                     expires_at: at,

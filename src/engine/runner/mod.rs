@@ -38,7 +38,7 @@ const POLL: Duration = Duration::from_millis(150);
 const TRY_LOCK: Duration = Duration::from_secs(1);
 /// How often the loop makes sure that the file of the state database is still there.
 const LOOK_AT_FILE: Duration = Duration::from_secs(1);
-/// A picture is made anew this often although nothing was written, because conditions change with time.
+/// A picture that time has changed is made anew this often at most, and this often while alerts look at it.
 const REFRESH: Duration = Duration::from_secs(5);
 /// Problems that are kept for the screen.
 const PROBLEMS: usize = 50;
@@ -131,7 +131,8 @@ impl Runner {
             internal_in,
             options,
         };
-        runner.try_to_own();
+        runner.try_lock();
+        runner.dirty = false;
         runner.publish()?;
         Ok(runner)
     }
@@ -149,6 +150,9 @@ impl Runner {
                 return;
             }
         };
+        if self.lock.is_some() {
+            self.begin_to_own();
+        }
         runtime.block_on(async {
             let mut poll = tokio::time::interval(POLL);
             poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -206,9 +210,9 @@ impl Runner {
                 self.wake(asked);
             }
         }
-        let patience = REFRESH.max(self.pictured_in() * 100);
-        if self.pictured.elapsed() >= patience {
-            self.dirty = true;
+        if self.pictured.elapsed() >= REFRESH.max(self.pictured_in() * 100) {
+            let holds = self.snapshots.borrow().holds_at(now);
+            self.dirty |= !holds || !self.alerts.rules().is_empty();
         }
     }
 
@@ -334,8 +338,32 @@ impl Runner {
         }
     }
 
-    /// Tries to become the owner. A new owner sweeps: what was pending gets its line and its wake.
+    /// Tries to become the owner.
     fn try_to_own(&mut self) {
+        self.try_lock();
+        if self.lock.is_some() {
+            self.begin_to_own();
+        }
+    }
+
+    /// Does what a new owner does first. It sweeps: what was pending gets its line and its wake.
+    fn begin_to_own(&mut self) {
+        let owned = self
+            .engine
+            .journal_mut()
+            .set_owner(std::process::id(), self.started_at)
+            .map_err(EngineError::from);
+        self.report("could not write down that this process is the owner", owned);
+        self.take_over_alerts();
+        let swept = self.engine.sweep().map(drop);
+        self.report("could not sweep pending notices", swept);
+        self.tell(FeedItem::Owner(Role::Owner));
+        self.listen();
+        self.dirty = true;
+    }
+
+    /// Tries to take the owner's lock.
+    fn try_lock(&mut self) {
         self.tried_lock = Instant::now();
         match OwnerLock::take(&self.options.db) {
             Ok(Some(lock)) => {
@@ -344,17 +372,6 @@ impl Runner {
                 let now = self.engine.now();
                 self.started_at = now;
                 self.next_tick_at = self.options.schedule.next_after(now, now);
-                let owned = self
-                    .engine
-                    .journal_mut()
-                    .set_owner(std::process::id(), now)
-                    .map_err(EngineError::from);
-                self.report("could not write down that this process is the owner", owned);
-                self.take_over_alerts();
-                let swept = self.engine.sweep().map(drop);
-                self.report("could not sweep pending notices", swept);
-                self.tell(FeedItem::Owner(Role::Owner));
-                self.listen();
                 self.dirty = true;
             }
             Ok(None) => {

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 
 use super::layout::{Layout, Shape, lay_out};
 use super::*;
+use crate::engine::reason::Reason;
 use crate::engine::snapshot::{SessionRow, WakeState, WatchRow};
 use crate::event::Sequence;
 use crate::session_key::AgentId;
@@ -151,7 +152,7 @@ fn watch(watcher: &str, target: &str, condition: Condition) -> WatchRow {
         head: Sequence(0),
         state: PairState::Synced,
         condition,
-        because: String::new(),
+        reason: Reason::Covers,
         pending_since: None,
         wake: WakeState::NotDue,
         expires_at: 0,

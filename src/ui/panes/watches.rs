@@ -145,7 +145,7 @@ fn detail(model: &Model, area: Rect, buffer: &mut Buffer) {
     let selected = main.rows.watches.get(main.watches.index());
     let watch = selected.map(|line| &model.shown().watches[line.watch]);
     let (because, style) = watch.map_or((String::new(), theme.dim), |watch| {
-        let because = visible::clean(&watch.because);
+        let because = visible::clean(&watch.because(model.reckoned_now())).into_owned();
         let style = match watch.condition {
             Condition::InStep => theme.dim,
             condition => theme.condition(condition),

@@ -34,7 +34,8 @@ pub(super) fn verdict(model: &Model, pair: &PairId, answers: &Answers) -> Option
         return Some(format!("▶ {}{event}: {}", answer.verdict.as_str(), clean(&answer.because)));
     }
     let watch = model.picture.pair(pair)?;
-    Some(format!("{} {}: {}", sign(watch.condition), watch.condition, clean(&watch.because)))
+    let because = watch.because(model.reckoned_now());
+    Some(format!("{} {}: {}", sign(watch.condition), watch.condition, clean(&because)))
 }
 
 pub(super) fn rows(model: &Model, pair: &PairId, answers: &Answers) -> Vec<Row> {

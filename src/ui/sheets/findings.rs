@@ -74,7 +74,7 @@ fn pair(model: &Model, rule: Rule, watch: &WatchRow) -> Row {
         }
         None => Field::default(),
     };
-    let because = clean(&watch.because).into_owned();
+    let because = clean(&watch.because(now)).into_owned();
     let place =
         format!("{} → {}", words::short_key(&cursor.watcher), words::short_key(&cursor.target));
     Row {

@@ -14,6 +14,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use jiff::tz::TimeZone;
 
 use super::*;
+use crate::engine::reason::Reason;
 use crate::engine::snapshot::{
     EventRow, JournalRow, NoticeRow, Problem, SessionRow, Snapshot, WakeState, WatchRow,
 };
@@ -65,7 +66,7 @@ pub(super) fn watch(watcher: &str, target: &str, seen: i64, material: i64) -> Wa
         head: Sequence(material),
         state: if is_pending { PairState::Pending } else { PairState::Synced },
         condition: if is_pending { Condition::Pending } else { Condition::InStep },
-        because: String::new(),
+        reason: Reason::Covers,
         pending_since: is_pending.then_some(NOW),
         wake: WakeState::NotDue,
         expires_at: NOW,
