@@ -180,6 +180,8 @@ impl Context {
             path: self.attach.clone()?,
             clock: Arc::clone(&self.clock),
             settings: self.config.settings(),
+            alerts: self.config.alert_rules(),
+            remember_in: state_folder().ok().map(|folder| folder.join("attached")),
         })
     }
 

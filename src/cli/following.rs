@@ -129,16 +129,19 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), CliError> 
         agent_id: event.agent.as_str(),
         event: EventJson::from(event),
     };
-    output.show(&followed, || {
-        format!(
-            "{}  #{} {}  {}  {}  {}",
-            time_of_day(event.occurred_at),
-            event.sequence,
-            shown(&event.session),
-            visible::clean(event.kind.as_str()),
-            visible::clean(event.actor_type.as_str()),
-            visible::clean(&event.summary)
-        )
-    })?;
+    output.show(&followed, || line(event))?;
     output.flush()
+}
+
+/// An event as a line of text.
+pub(super) fn line(event: &Event) -> String {
+    format!(
+        "{}  #{} {}  {}  {}  {}",
+        time_of_day(event.occurred_at),
+        event.sequence,
+        shown(&event.session),
+        visible::clean(event.kind.as_str()),
+        visible::clean(event.actor_type.as_str()),
+        visible::clean(&event.summary)
+    )
 }

@@ -1,13 +1,18 @@
 //! Another system's state database, looked at from the outside: nothing is written, and what only that system's memory knows is
 //! unknown.
 
+mod feeding;
+mod telling;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 
+use super::alerts::AlertRule;
 use super::commands::{Address, known_address};
+use super::feed::{FeedItem, Outlet};
 use super::live::{Asked as Question, Reply, Request};
 use super::observer::Observer;
 use super::picture::Known;
@@ -19,6 +24,8 @@ use crate::journal::Reader;
 use crate::journal::changes::PAGE;
 use crate::journal::overview::PairHistories;
 use crate::watch::Condition;
+use feeding::Feeding;
+use telling::Telling;
 
 /// How often the file is asked whether its owner wrote.
 const POLL: Duration = Duration::from_millis(150);
@@ -111,6 +118,10 @@ pub struct AttachOptions {
     pub clock: Arc<dyn Clock>,
     /// What a person may set.
     pub settings: Settings,
+    /// What to alert about.
+    pub alerts: Vec<AlertRule>,
+    /// The folder of our own in which it is remembered which alerts are open; without one they are open for this process alone.
+    pub remember_in: Option<PathBuf>,
 }
 
 /// The loop that looks at an attached database.
@@ -127,6 +138,8 @@ pub(super) struct Watching {
     took: Duration,
     read_at: Millis,
     problem: Option<Problem>,
+    telling: Telling,
+    feeding: Feeding,
 }
 
 /// Tells a file from another one put in its place.
@@ -142,7 +155,9 @@ impl Watching {
     pub(super) fn open(
         options: AttachOptions,
         snapshots: watch::Sender<Arc<Snapshot>>,
+        feed: mpsc::Sender<(Millis, FeedItem)>,
     ) -> Result<Self, EngineError> {
+        let (rules, folder) = (options.alerts.clone(), options.remember_in.as_deref());
         let mut watching = Self {
             attached: None,
             data_version: 0,
@@ -153,6 +168,8 @@ impl Watching {
             took: Duration::ZERO,
             read_at: options.clock.now(),
             problem: None,
+            telling: Telling::new(rules, folder, &options.path),
+            feeding: Feeding::new(Outlet::new(feed)),
             options,
         };
         watching.attach()?;
@@ -227,12 +244,14 @@ impl Watching {
     fn publish(&mut self) -> Result<(), EngineError> {
         let Some(attached) = &mut self.attached else { return Ok(()) };
         let began = Instant::now();
-        let snapshot = attached.snapshot(self.revision + 1, &[])?;
+        let snapshot = attached.snapshot(self.revision + 1, self.telling.problems())?;
+        self.feeding.forward(attached.reader(), snapshot.at)?;
         self.revision += 1;
         self.read_at = snapshot.at;
         self.problem = None;
         self.pictured = Instant::now();
         self.took = self.pictured - began;
+        self.telling.look(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -245,6 +264,9 @@ impl Watching {
             return;
         }
         let now = self.options.clock.now();
+        if self.problem.as_ref().is_none_or(|problem| problem.message != message) {
+            self.feeding.failed(&message, now);
+        }
         let at = self.problem.take().map_or(now, |problem| problem.at);
         let problem = Problem { at, message };
         let mut snapshot = Snapshot::clone(&self.snapshots.borrow());
@@ -259,6 +281,7 @@ impl Watching {
         }
         self.problem = Some(problem);
         self.pictured = Instant::now();
+        self.telling.look(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
     }
 

@@ -100,7 +100,13 @@ pub(crate) fn attach(path: &Path) -> Result<Attached, String> {
 }
 
 pub(crate) fn options(path: PathBuf) -> AttachOptions {
-    AttachOptions { path, clock: clock(), settings: Settings::default() }
+    AttachOptions {
+        path,
+        clock: clock(),
+        settings: Settings::default(),
+        alerts: Vec::new(),
+        remember_in: None,
+    }
 }
 
 fn clock() -> Arc<ManualClock> {
