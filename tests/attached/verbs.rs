@@ -32,7 +32,7 @@ const READING: [&[&str]; 10] = [
     &["status", "agent:main:subagent:KEY", "--changes-since", "0"],
 ];
 
-const WRITING: [&[&str]; 12] = [
+const WRITING: [&[&str]; 13] = [
     &["record", "goal_changed", "agent:main:x", "--actor-type", "human"],
     &["spawn", "agent:main:main", "agent:main:subagent:x", "--run", "r"],
     &["finish", "agent:main:subagent:KEY", "--run", "r", "--outcome", "ok"],
@@ -45,6 +45,7 @@ const WRITING: [&[&str]; 12] = [
     &["reset", "agent:main:main"],
     &["delete", "agent:main:subagent:KEY"],
     &["tick"],
+    &["status", "agent:main:subagent:KEY", "--changes-since", "0", "--as", "agent:main:main"],
 ];
 
 fn tidings(home: &Path, arguments: &[&str], child: &str) -> Output {

@@ -327,3 +327,25 @@ fn a_desktop_alert_runs_the_desktops_own_program_with_the_sentence_as_one_argume
     let ran = test(&home);
     assert_eq!((ran.code, ran.stdout.contains("could not be started")), (1, true), "{ran:?}");
 }
+
+#[test]
+fn a_session_that_asks_by_its_name_has_reconciled_and_a_reader_without_one_writes_nothing() {
+    let home = Home::new();
+    home.ok(&format!("watch {W} {T}"));
+    record(&home, "human_direct_message", T);
+    home.ok(&format!("turn {W}"));
+    let verdict = || {
+        let json = home.json(&format!("explain --watcher {W} --target {T}"));
+        json["verdict"].as_str().unwrap().to_owned()
+    };
+    let before = std::fs::read(home.db()).unwrap();
+    let plain = home.shape(&format!("status {T} --changes-since 0"));
+    assert_eq!(std::fs::read(home.db()).unwrap(), before);
+    assert_eq!(verdict(), "acknowledged");
+    home.ok(&format!("status {T} --changes-since 0 --as agent:main:other"));
+    assert_eq!(verdict(), "acknowledged", "another session asked");
+    assert_eq!(home.shape(&format!("status {T} --changes-since 0 --as {W}")), plain);
+    assert_eq!(verdict(), "reconciled");
+    home.refused(3, &format!("status agent:main:nobody --changes-since 0 --as {W}"));
+    home.refused(2, &format!("status {T} --as {W}"));
+}
