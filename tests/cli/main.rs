@@ -8,6 +8,7 @@
 
 mod adopting;
 mod catalog;
+mod checking;
 mod oncall;
 mod processes;
 mod refusals;
