@@ -170,7 +170,7 @@ impl Reader {
                 &transaction,
                 "SELECT session_key, agent_id, occurred_at FROM session_state_events WHERE occurred_at >= ?1",
                 [activity_from],
-                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
+                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, rows::time(row, 2)?)),
             )?,
             messages: collect(
                 &transaction,
@@ -223,7 +223,12 @@ impl Reader {
                    FROM session_watch_cursors c LEFT JOIN session_state_events e ON e.sequence = c.notified_sequence \
                    AND c.material_sequence > c.last_seen_sequence";
         let found = collect(&self.connection, sql, [], |row| {
-            Ok((rows::key(row, 0)?, rows::key(row, 1)?, rows::sequence(row, 2)?, row.get(3)?))
+            Ok((
+                rows::key(row, 0)?,
+                rows::key(row, 1)?,
+                rows::sequence(row, 2)?,
+                rows::some_time(row, 3)?,
+            ))
         })?;
         for (watcher, target, seen, opened_at) in found {
             let known = histories.pairs.entry(target).or_default().entry(watcher).or_default();
@@ -303,7 +308,7 @@ fn heads(connection: &Connection) -> Result<Vec<Head>, JournalError> {
             agent: rows::agent(row, 1)?,
             last: rows::sequence(row, 2)?,
             pruned: rows::sequence(row, 3)?,
-            updated_at: row.get(4)?,
+            updated_at: rows::time(row, 4)?,
         })
     })
 }

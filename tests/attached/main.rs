@@ -6,6 +6,7 @@
 )]
 
 mod broken;
+mod hostile;
 mod live;
 mod reading;
 #[allow(dead_code, reason = "each test program uses its own part of this")]
