@@ -61,7 +61,24 @@ impl Attached {
         Ok(Self { reader: Reader::attach(path)?, clock, settings, histories })
     }
 
-    /// What looks at it.
+    /// Reads; once more as from a file in use when it was taken for one that nobody writes, and somebody did.
+    ///
+    /// # Errors
+    /// What `read` says, or why the file can't be read any more.
+    pub fn steadily<T>(
+        &mut self,
+        read: impl Fn(&mut Self) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let found = read(self);
+        if self.reader.is_steady() {
+            return found;
+        }
+        self.reader = Reader::attach_in_use(self.reader.path())?;
+        self.histories = PairHistories::default();
+        read(self)
+    }
+
+    /// What looks at it. Whoever reads through it does so [`Attached::steadily`].
     pub fn observer(&mut self) -> Observer<'_> {
         Observer {
             now: self.clock.now(),
@@ -83,13 +100,15 @@ impl Attached {
         revision: u64,
         problems: &[Problem],
     ) -> Result<Snapshot, EngineError> {
-        self.observer().picture(Known {
-            revision,
-            role: Role::Visitor,
-            owned: false,
-            append_failures: 0,
-            queues: Vec::new(),
-            problems,
+        self.steadily(|attached| {
+            attached.observer().picture(Known {
+                revision,
+                role: Role::Visitor,
+                owned: false,
+                append_failures: 0,
+                queues: Vec::new(),
+                problems,
+            })
         })
     }
 
@@ -100,12 +119,18 @@ impl Attached {
         after: Sequence,
         limit: usize,
     ) -> Result<Changes, EngineError> {
-        Ok(self.reader.changes(&session.0, &session.1, after, limit)?)
+        self.steadily(|attached| {
+            Ok(attached.reader.changes(&session.0, &session.1, after, limit)?)
+        })
     }
 
     /// The session and owner that a key names, if anything knows that session.
-    pub fn known_address(&self, key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
-        known_address(&self.reader, key, agent)
+    pub fn known_address(
+        &mut self,
+        key: &str,
+        agent: Option<&str>,
+    ) -> Result<Address, EngineError> {
+        self.steadily(|attached| known_address(&attached.reader, key, agent))
     }
 }
 
@@ -225,7 +250,8 @@ impl Watching {
     /// Publishes a picture when the owner wrote, when the file is another one, or when time went on.
     fn look(&mut self) -> Result<(), EngineError> {
         let replaced = self.file != identity(&self.options.path);
-        if self.attached.is_none() || replaced {
+        let steady = self.attached.as_ref().is_some_and(|attached| attached.reader.is_steady());
+        if replaced || !steady {
             self.attached = None;
             self.attach()?;
             return self.publish();
@@ -295,14 +321,16 @@ impl Watching {
                 .changes(&(session.clone(), agent.clone()), *after, PAGE)
                 .map(Reply::Changes),
             Request::Storage => {
-                attached.observer().storage(0).map(|storage| Reply::Storage(Box::new(storage)))
+                let storage = attached.steadily(|attached| attached.observer().storage(0));
+                storage.map(|storage| Reply::Storage(Box::new(storage)))
             }
             Request::Explain(question) => {
-                let answer = attached.observer().explain(question);
+                let answer = attached.steadily(|attached| attached.observer().explain(question));
                 answer.map(|answer| Reply::Explained(Box::new(answer)))
             }
             Request::Past { from, steps } => {
-                attached.observer().past(*from, *steps).map(|past| Reply::Past(past.map(Arc::new)))
+                let past = attached.steadily(|attached| attached.observer().past(*from, *steps));
+                past.map(|past| Reply::Past(past.map(Arc::new)))
             }
             _ => return Err(READ_ONLY.into()),
         };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Foreign, Real, real};
+use crate::support::{Foreign, Real, beside, real};
 
 const READING: [&[&str]; 10] = [
     &["sessions"],
@@ -65,7 +65,7 @@ fn attached(home: &Path, path: &Path, arguments: &[&str], child: &str) -> Output
 
 fn every_verb(path: &Path, child: &str) {
     let home = tempfile::tempdir().unwrap();
-    let before = std::fs::read(path).unwrap();
+    let (before, files) = (std::fs::read(path).unwrap(), beside(path));
     for arguments in READING {
         let with_json: Vec<_> = arguments.iter().copied().chain(["--json"]).collect();
         let output = attached(home.path(), path, &with_json, child);
@@ -84,6 +84,7 @@ fn every_verb(path: &Path, child: &str) {
         assert!(said.contains("attached read-only") && said.lines().count() == 1, "{said}");
         assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?} on {}", path.display());
     }
+    assert_eq!(beside(path), files, "nothing is left beside it");
     let own = home.path().join(".local/state/tidings/state.sqlite");
     assert!(!own.exists(), "no state of our own is made");
 }
@@ -91,6 +92,7 @@ fn every_verb(path: &Path, child: &str) {
 #[test]
 fn reading_verbs_read_and_writing_verbs_refuse() {
     let foreign = Foreign::newest();
+    foreign.settle();
     every_verb(&foreign.path(), "a");
     for Real { path, .. } in &real() {
         every_verb(path, "wk-1");
@@ -143,6 +145,7 @@ fn auto_looks_in_the_usual_place_and_the_config_may_ask_for_it() {
 #[test]
 fn run_prints_what_the_owner_records_and_tells_alerts_without_writing() {
     let foreign = Foreign::newest();
+    foreign.settle();
     let home = tempfile::tempdir().unwrap();
     let told = home.path().join("told");
     let config = home.path().join("config.toml");
