@@ -3,6 +3,7 @@
 //! `assets/config.toml` shows every key with its default.
 
 mod alerts;
+mod check;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,12 @@ use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer};
 
 pub use alerts::Alert;
+pub use check::Check;
 
 use crate::clock::Millis;
 use crate::engine::Settings;
 use crate::engine::alerts::AlertRule;
+use crate::engine::check::Limits;
 use crate::engine::condition::Thresholds;
 use crate::engine::notices::Language;
 use crate::upstream::claude;
@@ -38,6 +41,8 @@ pub struct Config {
     pub wake: Wake,
     /// How long each condition of a pair takes.
     pub conditions: Conditions,
+    /// The bounds of `check`.
+    pub check: Check,
     /// What to alert about.
     #[serde(deserialize_with = "alerts::distinct")]
     pub alerts: Vec<Alert>,
@@ -253,6 +258,11 @@ impl Config {
         self.alerts.iter().map(AlertRule::from).collect()
     }
 
+    /// From where on `check` says that something is bad.
+    pub fn check_limits(&self) -> Limits {
+        self.check.limits(self.conditions.young)
+    }
+
     /// What the engine needs of it.
     pub fn settings(&self) -> Settings {
         let Conditions { young, stalled_turns, stopped, tick_overdue, expiring } =
@@ -338,7 +348,9 @@ mod tests {
         let whole = format!("{before}[[alerts]]\n{example}")
             .replace("# claude_config", "claude_config")
             .replace("# codex_home", "codex_home")
-            .replace("# attach =", "attach =");
+            .replace("# attach =", "attach =")
+            .replace("# warn_lag", "warn_lag")
+            .replace("# max_lag", "max_lag");
         let alerts = parse(&whole).unwrap().alerts;
         assert_eq!((alerts[0].conditions.len(), alerts[0].repeat), (2, 4 * HOUR));
         assert_eq!(parse(&whole).unwrap().attach, Some("auto".into()));
@@ -354,12 +366,14 @@ mod tests {
             wake: Wake { command: _ },
             conditions:
                 Conditions { young: _, stalled_turns: _, stopped: _, tick_overdue: _, expiring: _ },
+            check: _,
             alerts: _,
             ui: Ui { theme: _, colours: _, glyphs: _, keys: _, bell: _, desktop: _, mouse: _ },
         } = Config::default();
         let keys: usize =
             table.values().map(|value| value.as_table().map_or(1, toml::Table::len)).sum();
-        assert_eq!(keys, 21, "a key is missing in assets/config.toml, or this count is old");
+        assert_eq!((whole.matches("\nwarn_").count(), whole.matches("\nmax_").count()), (9, 10));
+        assert_eq!(keys, 39, "a key is missing in assets/config.toml, or this count is old");
     }
 
     #[test]
@@ -404,6 +418,11 @@ mod tests {
                 "config.toml:2: ui.keys.quit: invalid type: string \"q\", expected a sequence",
             ),
             ("[wake]\ncommand = \"a b\"", "config.toml:2: wake.command: invalid type"),
+            (
+                "[check]\nwarn_missing = 0",
+                "config.toml:2: check.warn_missing: it has to be at least 1",
+            ),
+            ("[check]\nmax_tick_age = 5", "config.toml:2: check.max_tick_age: invalid type"),
             ("run_end_notifies = maybe", "config.toml:1: run_end_notifies: "),
             ("[ui]\nbell = true\nbell = false", "config.toml:3: ui.bell: duplicate key"),
         ] {

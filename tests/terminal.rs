@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foreign::{Foreign, real};
+use foreign::{Foreign, beside, real};
 use portable_pty::CommandBuilder;
 use pty::Session;
 use rustix::process::Signal;
@@ -119,7 +119,8 @@ fn from_the_first_look_to_an_acknowledged_notice() {
 fn another_systems_database_is_shown_and_stays_as_it_is() {
     for foreign in std::iter::once(Foreign::newest().keep()).chain(real()) {
         let home = Home::new();
-        let before = fs::read(&foreign.path).unwrap();
+        foreign::settle(&foreign.path);
+        let (before, files) = (fs::read(&foreign.path).unwrap(), beside(&foreign.path));
         let mut command = home.command(env!("CARGO_BIN_EXE_tidings"));
         command.args(["--attach", foreign.path.to_str().unwrap()]);
         let mut session = Session::start(command, SIZE);
@@ -129,6 +130,7 @@ fn another_systems_database_is_shown_and_stays_as_it_is() {
         session.press("q");
         assert_eq!(session.ends(), 0);
         assert_eq!(fs::read(&foreign.path).unwrap(), before, "{}", foreign.path.display());
+        assert_eq!(beside(&foreign.path), files, "nothing is left beside it");
     }
 }
 

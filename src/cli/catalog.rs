@@ -61,7 +61,7 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let links = context.reader()?.journal().links()?;
+    let links = context.reader()?.links()?;
     let listing = list(arguments.harness, context);
     let not_adopted: Vec<_> =
         listing.entries.iter().filter(|entry| !is_adopted(entry, &links)).collect();

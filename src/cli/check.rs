@@ -13,7 +13,7 @@ use crate::engine::check::{Bounds, Judged, Limits, Readings, Report, Status, che
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 warning, 2 critical, 3 unknown, as monitoring plugins have them. \
-                        --warn- and --max- bound the same reading; without them, built-in bounds hold."
+                        --warn- and --max- bound the same reading; without them, those of the config's table `check` hold."
 )]
 pub struct Arguments {
     /// Warning from this age of the oldest notice that is owed [default: 15m]
@@ -108,13 +108,12 @@ impl<'a> From<&'a Judged> for One<'a> {
 }
 
 impl Arguments {
-    fn limits(&self, young: Millis) -> Limits {
-        let default = Limits::default();
+    /// The bounds: the options win over those of the config.
+    fn limits(&self, default: &Limits) -> Limits {
         let bounds = |default: Bounds, warning: Option<i64>, critical: Option<i64>| {
-            // A bound that was given is not undercut by a built-in one.
-            let built_in =
-                default.warning.filter(|built_in| critical.is_none_or(|max| *built_in < max));
-            Bounds { warning: warning.or(built_in), critical: critical.or(default.critical) }
+            // A bound that was given is not undercut by one that was not.
+            let usual = default.warning.filter(|usual| critical.is_none_or(|max| *usual < max));
+            Bounds { warning: warning.or(usual), critical: critical.or(default.critical) }
         };
         Limits {
             pending_age: bounds(default.pending_age, self.warn_pending_age, self.max_pending_age),
@@ -134,7 +133,7 @@ impl Arguments {
                 self.warn_journal_fill,
                 self.max_journal_fill,
             ),
-            young,
+            young: default.young,
         }
     }
 }
@@ -144,7 +143,7 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let limits = arguments.limits(context.config.conditions.young);
+    let limits = arguments.limits(&context.config.check_limits());
     let report = judge(context, &limits).unwrap_or_else(|error| unknown(&error));
     let body = Checked {
         status: report.status.as_str(),

@@ -26,6 +26,7 @@ use crate::session_key::SessionKey;
 use crate::upstream::Provider;
 use crate::upstream::claude::{self, ClaudeProvider};
 use crate::upstream::codex::{self, CodexProvider};
+use crate::upstream_link::UpstreamLink;
 
 /// What the verbs use.
 #[derive(Debug)]
@@ -91,13 +92,13 @@ impl Context {
         if !is_missing {
             let is_owned = lock::is_owned(&self.db);
             let engine = Box::new(self.engine()?);
-            return Ok(Reader::Own { engine, is_owned, _stand_in: None });
+            return Ok(Reader::Own { engine, is_owned, stand_in: None });
         }
         let folder = tempfile::Builder::new().prefix("tidings-").tempdir().map_err(|error| {
             CliError::Failed(format!("could not make a temporary folder: {error}"))
         })?;
         let engine = Box::new(open(&folder.path().join("state.sqlite"), self)?);
-        Ok(Reader::Own { engine, is_owned: false, _stand_in: Some(folder) })
+        Ok(Reader::Own { engine, is_owned: false, stand_in: Some(folder) })
     }
 
     /// The session that a key names, to read about.
@@ -180,6 +181,8 @@ impl Context {
             path: self.attach.clone()?,
             clock: Arc::clone(&self.clock),
             settings: self.config.settings(),
+            alerts: self.config.alert_rules(),
+            remember_in: state_folder().ok().map(|folder| folder.join("attached")),
         })
     }
 
@@ -223,7 +226,7 @@ pub(super) enum Reader {
         engine: Box<Engine>,
         is_owned: bool,
         /// Where the state lies that stands in for a missing one; it goes with the reader.
-        _stand_in: Option<TempDir>,
+        stand_in: Option<TempDir>,
     },
     Attached(Box<Attached>),
 }
@@ -252,13 +255,33 @@ impl Reader {
 
     /// The session that a key names, if anything knows it.
     pub(super) fn known_address(
-        &self,
+        &mut self,
         key: &str,
         agent: Option<&str>,
     ) -> Result<Address, EngineError> {
         match self {
             Self::Own { engine, .. } => engine.known_address(key, agent),
             Self::Attached(attached) => attached.known_address(key, agent),
+        }
+    }
+
+    /// The newest number of the journal.
+    pub(super) fn newest_number(&mut self) -> Result<Sequence, EngineError> {
+        self.read(|journal| Ok(journal.newest_number()?))
+    }
+
+    /// The links of adopted sessions.
+    pub(super) fn links(&mut self) -> Result<Vec<UpstreamLink>, EngineError> {
+        self.read(|journal| Ok(journal.links()?))
+    }
+
+    fn read<T>(
+        &mut self,
+        read: impl Fn(&journal::Reader) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        match self {
+            Self::Own { engine, .. } => read(engine.journal()),
+            Self::Attached(attached) => attached.steadily(|attached| read(attached.reader())),
         }
     }
 
@@ -274,7 +297,9 @@ impl Reader {
     pub(super) fn explain(&mut self, question: &Question) -> Result<Explanation, EngineError> {
         match self {
             Self::Own { engine, is_owned, .. } => engine.explain(question, *is_owned),
-            Self::Attached(attached) => attached.observer().explain(question),
+            Self::Attached(attached) => {
+                attached.steadily(|attached| attached.observer().explain(question))
+            }
         }
     }
 
@@ -289,9 +314,13 @@ impl Reader {
         })
     }
 
-    /// Whether it stands in for a state database that is not there yet.
-    pub(super) fn is_stand_in(&self) -> bool {
-        matches!(self, Self::Own { _stand_in: Some(_), .. })
+    /// Whether what it reads is no longer the state: it stood in for a database that was not there yet, or an attached file that
+    /// nobody wrote is written by now.
+    pub(super) fn is_outdated(&self) -> bool {
+        match self {
+            Self::Own { stand_in, .. } => stand_in.is_some(),
+            Self::Attached(attached) => !attached.reader().is_steady(),
+        }
     }
 
     /// The engine over our own state; `None` over another system's.

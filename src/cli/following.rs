@@ -51,8 +51,8 @@ impl Following {
         kinds: &[EventKind],
     ) -> Result<Self, CliError> {
         let session = key.map(|key| context.named(key)).transpose()?.map(|(session, _)| session);
-        let reader = context.reader()?;
-        let newest = reader.journal().newest_number()?;
+        let mut reader = context.reader()?;
+        let newest = reader.newest_number()?;
         let after = since.unwrap_or(newest);
         if after > newest {
             return Err(CliError::Failed(format!(
@@ -64,8 +64,7 @@ impl Following {
 
     /// The events that came since this was last asked, oldest first.
     pub(super) fn next(&mut self, context: &Context) -> Result<Vec<Event>, CliError> {
-        if self.reader.is_stand_in() {
-            // The state database may be there by now.
+        if self.reader.is_outdated() {
             self.reader = context.reader()?;
             self.data_version = None;
         }
@@ -75,6 +74,10 @@ impl Following {
         }
         let session = self.session.as_ref();
         let found = self.reader.journal().events_after(self.after, session, &self.kinds, BATCH)?;
+        if self.reader.is_outdated() && !found.is_empty() {
+            // It was written while it was read; the next look takes another reader.
+            return Ok(Vec::new());
+        }
         match found.last() {
             Some(last) => self.after = last.sequence,
             None => self.data_version = version,
@@ -129,16 +132,19 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), CliError> 
         agent_id: event.agent.as_str(),
         event: EventJson::from(event),
     };
-    output.show(&followed, || {
-        format!(
-            "{}  #{} {}  {}  {}  {}",
-            time_of_day(event.occurred_at),
-            event.sequence,
-            shown(&event.session),
-            visible::clean(event.kind.as_str()),
-            visible::clean(event.actor_type.as_str()),
-            visible::clean(&event.summary)
-        )
-    })?;
+    output.show(&followed, || line(event))?;
     output.flush()
+}
+
+/// An event as a line of text.
+pub(super) fn line(event: &Event) -> String {
+    format!(
+        "{}  #{} {}  {}  {}  {}",
+        time_of_day(event.occurred_at),
+        event.sequence,
+        shown(&event.session),
+        visible::clean(event.kind.as_str()),
+        visible::clean(event.actor_type.as_str()),
+        visible::clean(&event.summary)
+    )
 }

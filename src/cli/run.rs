@@ -1,4 +1,5 @@
-//! `run`: the live engine without a screen. Everything that is decided is printed, one line each.
+//! `run`: the live engine without a screen. Everything that is decided is printed, one line each; over another system's state
+//! database, every event that it records.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::human::{shown, time_of_day};
 use super::output::Output;
-use super::{CliError, Context, arguments, error};
+use super::{CliError, Context, arguments, error, following};
 use crate::clock::Millis;
 use crate::engine::feed::FeedItem;
 use crate::engine::live::Live;
@@ -35,8 +36,10 @@ pub(super) fn run(
         .enable_all()
         .build()
         .map_err(|error| CliError::Failed(format!("could not start the runtime: {error}")))?;
-    context.refuse_attached()?;
-    let mut live = Live::start(context.live_options(false))?;
+    let mut live = match context.attach_options() {
+        Some(options) => Live::attach(options)?,
+        None => Live::start(context.live_options(false))?,
+    };
     say_when_viewer(&live.handle().snapshots().borrow().role);
     let result = runtime.block_on(follow(&mut live, arguments.duration, output));
     live.stop();
@@ -105,11 +108,15 @@ fn print(item: &FeedItem, at: Millis, output: &mut Output) -> Result<(), CliErro
 fn text(item: &FeedItem, at: Millis) -> String {
     match item {
         FeedItem::Recorded(row) => recorded(row),
+        FeedItem::Foreign(event) => following::line(event),
         FeedItem::Step(written) => step(written),
         FeedItem::Owner(Role::Owner) => {
             format!("{}  owner: this process runs the monitor", time_of_day(at))
         }
-        FeedItem::Owner(_) => {
+        FeedItem::Owner(Role::Visitor) => {
+            format!("{}  visitor: another system's state is looked at, read-only", time_of_day(at))
+        }
+        FeedItem::Owner(Role::Viewer { .. }) => {
             format!("{}  viewer: another process runs the monitor", time_of_day(at))
         }
         FeedItem::Tick(outcomes) => tick(outcomes, at),
@@ -120,16 +127,7 @@ fn text(item: &FeedItem, at: Millis) -> String {
 }
 
 fn recorded(row: &EventRow) -> String {
-    let event = &row.event;
-    let mut line = format!(
-        "{}  #{} {}  {}  {}  {}",
-        time_of_day(event.occurred_at),
-        event.sequence,
-        shown(&event.session),
-        visible::clean(event.kind.as_str()),
-        visible::clean(event.actor_type.as_str()),
-        visible::clean(&event.summary)
-    );
+    let mut line = following::line(&row.event);
     for (number, word) in
         [(row.notified, "notified"), (row.coalesced, "coalesced"), (row.suppressed, "suppressed")]
     {

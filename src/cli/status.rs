@@ -9,8 +9,10 @@ use super::json::EventJson;
 use super::output::Output;
 use super::{CliError, Context, arguments};
 use crate::clock::Millis;
+use crate::engine::commands::Address;
 use crate::event::{Changes, Sequence};
 use crate::journal::changes::PAGE;
+use crate::journal::sessions::SessionFacts;
 use crate::session_key::SessionKey;
 
 /// The arguments of `status`.
@@ -27,6 +29,9 @@ pub struct Arguments {
         value_parser = arguments::version
     )]
     changes_since: Option<Sequence>,
+    /// Which session asks: that it asked is kept for `explain`; without it, reading writes nothing
+    #[arg(long = "as", value_name = "SESSION", requires = "changes_since")]
+    asker: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -68,9 +73,15 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let mut engine = context.reader()?;
-    let session = engine.known_address(&arguments.key, context.options.agent.as_deref())?;
-    let changes = engine.changes(&session, arguments.changes_since.unwrap_or_default(), PAGE)?;
+    let (session, changes) = if let Some(asker) = &arguments.asker {
+        asked_by(asker, arguments, context)?
+    } else {
+        let mut reader = context.reader()?;
+        let session = reader.known_address(&arguments.key, context.options.agent.as_deref())?;
+        let since = arguments.changes_since.unwrap_or_default();
+        let changes = reader.changes(&session, since, PAGE)?;
+        (session, changes)
+    };
     let body = Status {
         ok: true,
         session_key: &session.0,
@@ -86,6 +97,21 @@ pub(super) fn run(
         }
         text
     })
+}
+
+/// What changed, asked by a session that names itself: the ledger keeps that it asked.
+fn asked_by(
+    asker: &str,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<(Address, Changes), CliError> {
+    let mut engine = context.engine()?;
+    let session = context.known_address(&engine, &arguments.key)?;
+    let asker = context.other_address(&engine, asker)?;
+    let since = arguments.changes_since.unwrap_or_default();
+    let changes = engine.changes_for(&asker.0, &session, since, PAGE)?;
+    engine.register(&asker, &SessionFacts::default())?;
+    Ok((session, changes))
 }
 
 fn delta(changes: &Changes, since: Sequence, now: Millis) -> String {

@@ -38,6 +38,25 @@ pub fn tell(rule: &AlertRule, alert: &Alert) -> Result<(), String> {
     Err(format!("the alert {:?} was not told: {}", alert.rule, failed.join("; ")))
 }
 
+/// Tells about alerts, each on a thread of its own; `failed` gets what could not be told.
+pub(super) fn tell_aside(
+    rules: &[AlertRule],
+    told: Vec<Alert>,
+    failed: impl Fn(String) + Clone + Send + 'static,
+) {
+    for alert in told {
+        let Some(rule) = rules.iter().find(|rule| rule.name == alert.rule).cloned() else {
+            continue;
+        };
+        let failed = failed.clone();
+        std::thread::spawn(move || {
+            if let Err(error) = tell(&rule, &alert) {
+                failed(error);
+            }
+        });
+    }
+}
+
 /// Shows a message by the desktop's own program.
 fn desktop(sentence: &str) -> Result<(), String> {
     let (program, mut command) = if cfg!(target_os = "macos") {

@@ -1,13 +1,18 @@
 //! Another system's state database, looked at from the outside: nothing is written, and what only that system's memory knows is
 //! unknown.
 
+mod feeding;
+mod telling;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 
+use super::alerts::AlertRule;
 use super::commands::{Address, known_address};
+use super::feed::{FeedItem, Outlet};
 use super::live::{Asked as Question, Reply, Request};
 use super::observer::Observer;
 use super::picture::Known;
@@ -20,6 +25,8 @@ use crate::journal::Reader;
 use crate::journal::changes::PAGE;
 use crate::journal::pairs::PairHistories;
 use crate::watch::Condition;
+use feeding::Feeding;
+use telling::Telling;
 
 /// How often the file is asked whether its owner wrote.
 const POLL: Duration = Duration::from_millis(150);
@@ -55,7 +62,24 @@ impl Attached {
         Ok(Self { reader: Reader::attach(path)?, clock, settings, histories })
     }
 
-    /// What looks at it.
+    /// Reads; once more as from a file in use when it was taken for one that nobody writes, and somebody did.
+    ///
+    /// # Errors
+    /// What `read` says, or why the file can't be read any more.
+    pub fn steadily<T>(
+        &mut self,
+        read: impl Fn(&mut Self) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let found = read(self);
+        if self.reader.is_steady() {
+            return found;
+        }
+        self.reader = Reader::attach_in_use(self.reader.path())?;
+        self.histories = PairHistories::default();
+        read(self)
+    }
+
+    /// What looks at it. Whoever reads through it does so [`Attached::steadily`].
     pub fn observer(&mut self) -> Observer<'_> {
         Observer {
             now: self.clock.now(),
@@ -77,13 +101,15 @@ impl Attached {
         revision: u64,
         problems: &[Problem],
     ) -> Result<Snapshot, EngineError> {
-        self.observer().picture(Known {
-            revision,
-            role: Role::Visitor,
-            owned: false,
-            append_failures: 0,
-            queues: Vec::new(),
-            problems,
+        self.steadily(|attached| {
+            attached.observer().picture(Known {
+                revision,
+                role: Role::Visitor,
+                owned: false,
+                append_failures: 0,
+                queues: Vec::new(),
+                problems,
+            })
         })
     }
 
@@ -94,12 +120,18 @@ impl Attached {
         after: Sequence,
         limit: usize,
     ) -> Result<Changes, EngineError> {
-        Ok(self.reader.changes(&session.0, &session.1, after, limit)?)
+        self.steadily(|attached| {
+            Ok(attached.reader.changes(&session.0, &session.1, after, limit)?)
+        })
     }
 
     /// The session and owner that a key names, if anything knows that session.
-    pub fn known_address(&self, key: &str, agent: Option<&str>) -> Result<Address, EngineError> {
-        known_address(&self.reader, key, agent)
+    pub fn known_address(
+        &mut self,
+        key: &str,
+        agent: Option<&str>,
+    ) -> Result<Address, EngineError> {
+        self.steadily(|attached| known_address(&attached.reader, key, agent))
     }
 }
 
@@ -112,6 +144,10 @@ pub struct AttachOptions {
     pub clock: Arc<dyn Clock>,
     /// What a person may set.
     pub settings: Settings,
+    /// What to alert about.
+    pub alerts: Vec<AlertRule>,
+    /// The folder of our own in which it is remembered which alerts are open; without one they are open for this process alone.
+    pub remember_in: Option<PathBuf>,
 }
 
 /// The loop that looks at an attached database.
@@ -128,6 +164,8 @@ pub(super) struct Watching {
     took: Duration,
     read_at: Millis,
     problem: Option<Problem>,
+    telling: Telling,
+    feeding: Feeding,
 }
 
 /// Tells a file from another one put in its place.
@@ -143,7 +181,9 @@ impl Watching {
     pub(super) fn open(
         options: AttachOptions,
         snapshots: watch::Sender<Arc<Snapshot>>,
+        feed: mpsc::Sender<(Millis, FeedItem)>,
     ) -> Result<Self, EngineError> {
+        let (rules, folder) = (options.alerts.clone(), options.remember_in.as_deref());
         let mut watching = Self {
             attached: None,
             data_version: 0,
@@ -154,6 +194,8 @@ impl Watching {
             took: Duration::ZERO,
             read_at: options.clock.now(),
             problem: None,
+            telling: Telling::new(rules, folder, &options.path),
+            feeding: Feeding::new(Outlet::new(feed)),
             options,
         };
         watching.attach()?;
@@ -209,7 +251,8 @@ impl Watching {
     /// Publishes a picture when the owner wrote, when the file is another one, or when time went on.
     fn look(&mut self) -> Result<(), EngineError> {
         let replaced = self.file != identity(&self.options.path);
-        if self.attached.is_none() || replaced {
+        let steady = self.attached.as_ref().is_some_and(|attached| attached.reader.is_steady());
+        if replaced || !steady {
             self.attached = None;
             self.attach()?;
             return self.publish();
@@ -229,12 +272,14 @@ impl Watching {
     fn publish(&mut self) -> Result<(), EngineError> {
         let Some(attached) = &mut self.attached else { return Ok(()) };
         let began = Instant::now();
-        let snapshot = attached.snapshot(self.revision + 1, &[])?;
+        let snapshot = attached.snapshot(self.revision + 1, self.telling.problems())?;
+        self.feeding.forward(attached.reader(), snapshot.at)?;
         self.revision += 1;
         self.read_at = snapshot.at;
         self.problem = None;
         self.pictured = Instant::now();
         self.took = self.pictured - began;
+        self.telling.look(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
         Ok(())
     }
@@ -247,6 +292,9 @@ impl Watching {
             return;
         }
         let now = self.options.clock.now();
+        if self.problem.as_ref().is_none_or(|problem| problem.message != message) {
+            self.feeding.failed(&message, now);
+        }
         let at = self.problem.take().map_or(now, |problem| problem.at);
         let problem = Problem { at, message };
         let mut snapshot = Snapshot::clone(&self.snapshots.borrow());
@@ -260,6 +308,7 @@ impl Watching {
         }
         self.problem = Some(problem);
         self.pictured = Instant::now();
+        self.telling.look(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
     }
 
@@ -273,14 +322,16 @@ impl Watching {
                 .changes(&(session.clone(), agent.clone()), *after, PAGE)
                 .map(Reply::Changes),
             Request::Storage => {
-                attached.observer().storage(0).map(|storage| Reply::Storage(Box::new(storage)))
+                let storage = attached.steadily(|attached| attached.observer().storage(0));
+                storage.map(|storage| Reply::Storage(Box::new(storage)))
             }
             Request::Explain(question) => {
-                let answer = attached.observer().explain(question);
+                let answer = attached.steadily(|attached| attached.observer().explain(question));
                 answer.map(|answer| Reply::Explained(Box::new(answer)))
             }
             Request::Past { from, steps } => {
-                attached.observer().past(*from, *steps).map(|past| Reply::Past(past.map(Arc::new)))
+                let past = attached.steadily(|attached| attached.observer().past(*from, *steps));
+                past.map(|past| Reply::Past(past.map(Arc::new)))
             }
             _ => return Err(READ_ONLY.into()),
         };

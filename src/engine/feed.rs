@@ -4,22 +4,25 @@
 //! like one's own.
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use super::monitor::LinkOutcome;
 use super::snapshot::{EventRow, Role};
 use super::{Engine, EngineError};
 use crate::clock::Millis;
-use crate::event::Sequence;
+use crate::event::{Event, Sequence};
 use crate::journal::ledger::Written;
 
 /// The most rows of either kind that one look at the feed takes.
-const BATCH: usize = 1_000;
+pub(super) const BATCH: usize = 1_000;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
 pub enum FeedItem {
     /// An event was recorded.
     Recorded(Box<EventRow>),
+    /// Another system recorded an event; whom that notified only it knows.
+    Foreign(Box<Event>),
     /// A step of a watch or a notice.
     Step(Written),
     /// What this process is to the database has changed.
@@ -28,6 +31,40 @@ pub enum FeedItem {
     Tick(Vec<LinkOutcome>),
     /// Something failed: what, on what, and what to do.
     Error(String),
+}
+
+/// Where a feed goes. A reader that is too slow loses items, and is told how many.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    out: mpsc::Sender<(Millis, FeedItem)>,
+    dropped: u64,
+}
+
+impl Outlet {
+    pub(super) fn new(out: mpsc::Sender<(Millis, FeedItem)>) -> Self {
+        Self { out, dropped: 0 }
+    }
+
+    /// Whether nobody reads it any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+
+    /// Puts an item into the feed.
+    pub(super) fn tell(&mut self, item: FeedItem, now: Millis) {
+        if self.dropped > 0 {
+            let lost = FeedItem::Error(format!(
+                "{} lines were dropped because nobody read them in time",
+                self.dropped
+            ));
+            if self.out.try_send((now, lost)).is_ok() {
+                self.dropped = 0;
+            }
+        }
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.out.try_send((now, item)) {
+            self.dropped += 1;
+        }
+    }
 }
 
 /// How far somebody has read the feed.
@@ -70,6 +107,7 @@ impl FeedItem {
     pub fn to_json(&self, at: Millis) -> Vec<Value> {
         match self {
             Self::Recorded(row) => recorded_json(row),
+            Self::Foreign(event) => vec![event_json(event)],
             Self::Step(written) => vec![step_json(written)],
             Self::Owner(role) => {
                 let (role, process) = match role {
@@ -91,21 +129,9 @@ impl FeedItem {
 
 fn recorded_json(row: &EventRow) -> Vec<Value> {
     let event = &row.event;
-    let mut line = json!({
-        "at": event.occurred_at,
-        "event": "recorded",
-        "sessionKey": event.session,
-        "agentId": event.agent,
-        "sequence": event.sequence,
-        "kind": event.kind,
-        "actorType": event.actor_type,
-        "summary": event.summary,
-        "notified": row.notified,
-        "coalesced": row.coalesced,
-    });
-    put(&mut line, "actorId", event.actor.as_ref());
-    put(&mut line, "runId", event.run.as_ref());
-    put(&mut line, "payload", super::commands::public_payload(event));
+    let mut line = event_json(event);
+    put(&mut line, "notified", Some(row.notified));
+    put(&mut line, "coalesced", Some(row.coalesced));
     let mut lines = vec![line];
     if row.coalesced > 0 {
         lines.push(json!({
@@ -117,6 +143,23 @@ fn recorded_json(row: &EventRow) -> Vec<Value> {
         }));
     }
     lines
+}
+
+fn event_json(event: &Event) -> Value {
+    let mut line = json!({
+        "at": event.occurred_at,
+        "event": "recorded",
+        "sessionKey": event.session,
+        "agentId": event.agent,
+        "sequence": event.sequence,
+        "kind": event.kind,
+        "actorType": event.actor_type,
+        "summary": event.summary,
+    });
+    put(&mut line, "actorId", event.actor.as_ref());
+    put(&mut line, "runId", event.run.as_ref());
+    put(&mut line, "payload", super::commands::public_payload(event));
+    line
 }
 
 fn step_json(written: &Written) -> Value {

@@ -98,12 +98,18 @@ impl Live {
     }
 
     /// Looks at another system's state database on a thread of its own, strictly read-only: requests that write are refused, and
-    /// there is no feed. The first snapshot is there when this returns.
+    /// the feed has the events that its owner records. The first snapshot is there when this returns.
     ///
     /// # Errors
     /// The state database can't be read, or no thread can be had.
     pub fn attach(options: AttachOptions) -> Result<Self, EngineError> {
-        Self::spawn(move |snapshots| Watching::open(options, snapshots), Watching::run)
+        let (feed_in, feed) = mpsc::channel(FEED);
+        let mut live = Self::spawn(
+            move |snapshots| Watching::open(options, snapshots, feed_in),
+            Watching::run,
+        )?;
+        live.feed = Some(feed);
+        Ok(live)
     }
 
     /// Opens something on a thread of its own and runs it there.

@@ -1,6 +1,7 @@
 //! Alerts that are open, so that the next owner neither opens them again nor forgets to close them.
 
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 use super::error::{JournalError, Tried};
 use super::{Journal, Reader, rows};
@@ -8,7 +9,7 @@ use crate::clock::Millis;
 use crate::session_key::SessionKey;
 
 /// An alert that is open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredAlert {
     /// The name of its rule.
     pub rule: String,

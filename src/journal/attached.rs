@@ -17,6 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::JournalError;
 use super::schema;
+use super::settled::Settled;
 
 /// How long a read waits for the owner of the file, who waits for nobody in WAL mode.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
@@ -102,15 +103,22 @@ pub fn usual_place(state_dir: Option<&OsStr>, home: Option<&OsStr>) -> Option<Pa
     Some(folder.join("state").join("openclaw.sqlite"))
 }
 
-/// Opens the database at `path` so that nothing can write to it. The second value says whether it is one of ours.
-pub(super) fn open(path: &Path) -> Result<(Connection, bool), JournalError> {
+/// Opens the database at `path` so that nothing can write to it, and without a trace beside it when it is settled. The second value
+/// says whether it is one of ours.
+pub(super) fn open(
+    path: &Path,
+    settled: Option<&Settled>,
+) -> Result<(Connection, bool), JournalError> {
     let refuse = |reason: String| JournalError::Attach { path: path.to_owned(), reason };
     let uses_wal = look_at_header(path).map_err(refuse)?;
     let said = |error: &rusqlite::Error| refuse(reason(path, uses_wal, error));
-    let connection = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match settled.filter(|_| uses_wal) {
+        Some(settled) => {
+            Connection::open_with_flags(settled.address(), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        None => Connection::open_with_flags(path, flags),
+    }
     .map_err(|error| said(&error))?;
     restrict(&connection).map_err(|error| said(&error))?;
     let is_ours = is_ours(&connection).map_err(|error| said(&error))?;

@@ -24,6 +24,7 @@
 //! | [`overview`] | what a snapshot is made of |
 //! | [`pairs`] | sessions by number, and what the ledger tells about pairs |
 //! | [`past`] | the same as it was at an earlier number |
+//! | `settled` | files that nobody has open, which are read without a trace |
 //! | [`storage`] | how full the tables are |
 
 pub mod alerts;
@@ -45,6 +46,7 @@ pub mod retention;
 mod rows;
 pub mod schema;
 pub mod sessions;
+mod settled;
 pub mod storage;
 pub mod upstream_links;
 
@@ -57,6 +59,7 @@ pub use error::JournalError;
 use error::Tried;
 
 use crate::clock::Millis;
+use settled::Settled;
 
 /// One connection to a state database, to read from. Nothing that it offers writes.
 #[derive(Debug)]
@@ -64,6 +67,8 @@ pub struct Reader {
     connection: Connection,
     path: PathBuf,
     whose: Whose,
+    /// How the file was when it was opened as one that nobody else has open.
+    settled: Option<Settled>,
 }
 
 /// Whose state database it is.
@@ -105,9 +110,25 @@ impl Reader {
     /// Says in one line why it can't be read: not there, no database, damaged, without the four tables, or in a folder that
     /// doesn't let it be read while its owner writes.
     pub fn attach(path: &Path) -> Result<Self, JournalError> {
-        let (connection, is_ours) = attached::open(path)?;
+        let settled = Settled::of(path);
+        Self::attach_as(path, settled)
+    }
+
+    /// The same for a file that is in use, whatever it looks like.
+    pub fn attach_in_use(path: &Path) -> Result<Self, JournalError> {
+        Self::attach_as(path, None)
+    }
+
+    fn attach_as(path: &Path, settled: Option<Settled>) -> Result<Self, JournalError> {
+        let (connection, is_ours) = attached::open(path, settled.as_ref())?;
         let whose = if is_ours { Whose::Ours } else { Whose::Foreign };
-        Ok(Self { connection, path: path.to_owned(), whose })
+        Ok(Self { connection, path: path.to_owned(), whose, settled })
+    }
+
+    /// Whether everything read so far was of a state that the file really had. A file that nobody had open is read without locks;
+    /// when somebody writes it meanwhile, what was read counts for nothing, and it has to be attached anew.
+    pub fn is_steady(&self) -> bool {
+        self.settled.as_ref().is_none_or(Settled::holds)
     }
 
     /// Whether the database is another system's, so that what only that system's memory knows is unknown.
@@ -159,7 +180,8 @@ impl Journal {
     /// Refuses, untouched, what is no database, another program's, or from a newer version.
     pub fn open(path: &Path, now: Millis) -> Result<Self, JournalError> {
         let connection = schema::open(path, now)?;
-        let reader = Reader { connection, path: path.to_owned(), whose: Whose::Ours };
+        let reader =
+            Reader { connection, path: path.to_owned(), whose: Whose::Ours, settled: None };
         Ok(Self { reader, run_end_notifies: false, written_at: 0 })
     }
 

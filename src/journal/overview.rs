@@ -135,7 +135,7 @@ impl Reader {
                 &transaction,
                 "SELECT session_key, agent_id, occurred_at FROM session_state_events WHERE occurred_at >= ?1",
                 [activity_from],
-                |row| Ok((histories.key_in(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
+                |row| Ok((histories.key_in(row, 0)?, rows::agent(row, 1)?, rows::time(row, 2)?)),
             )?,
             messages: collect(
                 &transaction,
@@ -190,7 +190,7 @@ impl Reader {
                    AND c.material_sequence > c.last_seen_sequence";
         let found = collect(&self.connection, sql, [], |row| {
             let (watcher, target) = (histories.id_in(row, 0)?, histories.id_in(row, 1)?);
-            Ok((watcher, target, rows::sequence(row, 2)?, row.get(3)?))
+            Ok((watcher, target, rows::sequence(row, 2)?, rows::some_time(row, 3)?))
         })?;
         for (watcher, target, seen, opened_at) in found {
             let known = histories.entry(watcher, target);
@@ -270,7 +270,7 @@ fn heads(connection: &Connection) -> Result<Vec<Head>, JournalError> {
             agent: rows::agent(row, 1)?,
             last: rows::sequence(row, 2)?,
             pruned: rows::sequence(row, 3)?,
-            updated_at: row.get(4)?,
+            updated_at: rows::time(row, 4)?,
         })
     })
 }

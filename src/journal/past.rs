@@ -142,7 +142,7 @@ impl Reader {
                 "SELECT session_key, agent_id, occurred_at FROM session_state_events \
                  WHERE occurred_at >= ?1 AND occurred_at <= ?2 AND sequence <= ?3",
                 params![at - activity, at, sequence.0],
-                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, row.get(2)?)),
+                |row| Ok((rows::key(row, 0)?, rows::agent(row, 1)?, rows::time(row, 2)?)),
             )?,
             messages: HashMap::new(),
             goals: Vec::new(),
@@ -195,7 +195,7 @@ fn occurred_at(
         .query_row(
             "SELECT occurred_at FROM session_state_events WHERE sequence = ?1",
             [sequence.0],
-            |row| row.get(0),
+            |row| rows::time(row, 0),
         )
         .optional()
         .tried("find an event of the journal")
@@ -211,7 +211,7 @@ fn standings(
         .query_row(
             "SELECT occurred_at FROM session_state_events WHERE sequence > ?1 ORDER BY sequence LIMIT 1",
             [sequence.0],
-            |row| row.get(0),
+            |row| rows::time(row, 0),
         )
         .optional()
         .tried("find an event of the journal")?;
@@ -354,7 +354,7 @@ fn heads(
                 agent: rows::agent(row, 1)?,
                 last: pruned,
                 pruned,
-                updated_at: row.get(3)?,
+                updated_at: rows::time(row, 3)?,
             })
         },
     )?;

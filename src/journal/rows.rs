@@ -3,6 +3,7 @@
 use rusqlite::Row;
 use serde_json::Value;
 
+use crate::clock::Millis;
 use crate::event::{ActorType, Event, EventKind, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream_link::UpstreamLink;
@@ -30,9 +31,30 @@ pub(super) fn agent(row: &Row<'_>, column: usize) -> rusqlite::Result<AgentId> {
     Ok(AgentId::verbatim(row.get_ref(column)?.as_str()?))
 }
 
+/// Beyond this no number is a time or a sequence: a caller's number ends here, too (`engine.md` 5.1). Whatever is made of two
+/// numbers within it overflows nothing.
+const FARTHEST: i64 = 1 << 53;
+
 /// A sequence from an integer column.
 pub(super) fn sequence(row: &Row<'_>, column: usize) -> rusqlite::Result<Sequence> {
-    row.get(column).map(Sequence)
+    within(column, row.get(column)?).map(Sequence)
+}
+
+/// A time from an integer column.
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Millis> {
+    within(column, row.get(column)?)
+}
+
+/// A time from an integer column that may be empty.
+pub(super) fn some_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Millis>> {
+    row.get::<_, Option<i64>>(column)?.map(|time| within(column, time)).transpose()
+}
+
+fn within(column: usize, number: i64) -> rusqlite::Result<i64> {
+    if (-FARTHEST..=FARTHEST).contains(&number) {
+        return Ok(number);
+    }
+    Err(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
 /// An event from the columns of [`EVENT`], starting at `first`.
@@ -77,7 +99,7 @@ fn event_from(
         actor_type: ActorType::from_name(row.get_ref(columns[3])?.as_str()?),
         actor: filled(4)?,
         run: filled(5)?,
-        occurred_at: row.get(columns[6])?,
+        occurred_at: time(row, columns[6])?,
         summary: row.get_ref(columns[7])?.as_str()?.to_owned(),
         payload,
     })
@@ -106,7 +128,7 @@ pub(super) fn cursor_between(
         notified: sequence(row, 3)?,
         material: sequence(row, 4)?,
         provenance: Provenance::from_name(row.get_ref(5)?.as_str()?),
-        updated_at: row.get(6)?,
+        updated_at: time(row, 6)?,
     })
 }
 
@@ -121,8 +143,8 @@ pub(super) fn link(row: &Row<'_>) -> rusqlite::Result<UpstreamLink> {
         kind: row.get(5)?,
         reference: row.get(6)?,
         marker: row.get(7)?,
-        scanned_at: row.get(8)?,
-        created_at: row.get(9)?,
-        updated_at: row.get(10)?,
+        scanned_at: some_time(row, 8)?,
+        created_at: time(row, 9)?,
+        updated_at: time(row, 10)?,
     })
 }

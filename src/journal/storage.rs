@@ -1,7 +1,7 @@
 //! What the tables hold, counted for the person who watches over the file.
 
-use super::Reader;
 use super::error::{JournalError, Tried};
+use super::{Reader, rows};
 use crate::clock::Millis;
 
 /// How full the tables are.
@@ -35,7 +35,7 @@ impl Reader {
                    (SELECT count(*) FROM tidings_inbox)";
         let counts = self.connection.query_row(sql, [], |row| {
             Ok(Counts {
-                oldest_at: row.get(0)?,
+                oldest_at: rows::some_time(row, 0)?,
                 heads: row.get(1)?,
                 heads_without_rows: row.get(2)?,
                 cursors: row.get(3)?,

@@ -6,8 +6,10 @@
 )]
 
 mod broken;
+mod hostile;
 mod live;
 mod reading;
+mod settled;
 #[allow(dead_code, reason = "each test program uses its own part of this")]
 mod support;
 mod verbs;

@@ -72,6 +72,11 @@ impl Foreign {
         self.folder.path().join("openclaw.sqlite")
     }
 
+    /// Makes it look as if nobody wrote it for a while.
+    pub(crate) fn settle(&self) {
+        settle(&self.path());
+    }
+
     /// A connection as its owner has one.
     pub(crate) fn writer(&self) -> Connection {
         Connection::open(self.path()).unwrap()
@@ -91,6 +96,23 @@ impl Foreign {
     }
 }
 
+/// Makes a file look as if nobody wrote it for a while.
+pub(crate) fn settle(path: &Path) {
+    let file = std::fs::File::options().append(true).open(path).unwrap();
+    let long_ago =
+        file.metadata().unwrap().modified().unwrap() - std::time::Duration::from_secs(30);
+    file.set_modified(long_ago).unwrap();
+}
+
+/// The names of all files in the folder of `path`.
+pub(crate) fn beside(path: &Path) -> Vec<String> {
+    let files = path.parent().unwrap().read_dir().unwrap();
+    let mut names: Vec<_> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 pub(crate) fn attach(path: &Path) -> Result<Attached, String> {
     Attached::open(path, clock(), Settings::default()).map_err(|error| {
         let error = error.to_string();
@@ -100,7 +122,13 @@ pub(crate) fn attach(path: &Path) -> Result<Attached, String> {
 }
 
 pub(crate) fn options(path: PathBuf) -> AttachOptions {
-    AttachOptions { path, clock: clock(), settings: Settings::default() }
+    AttachOptions {
+        path,
+        clock: clock(),
+        settings: Settings::default(),
+        alerts: Vec::new(),
+        remember_in: None,
+    }
 }
 
 fn clock() -> Arc<ManualClock> {
@@ -140,6 +168,9 @@ pub(crate) fn real() -> Vec<Real> {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(from.file_name().unwrap());
             std::fs::copy(&from, &path).unwrap();
+            let writable = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&path, writable).unwrap();
+            settle(&path);
             Real { _folder: folder, path }
         })
         .collect()

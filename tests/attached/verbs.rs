@@ -1,11 +1,13 @@
 //! The verbs over an attached database: the real program, whose writing verbs refuse.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Foreign, Real, real};
+use crate::support::{Foreign, Real, beside, real};
 
 const READING: [&[&str]; 10] = [
     &["sessions"],
@@ -43,7 +45,7 @@ const WRITING: [&[&str]; 13] = [
     &["reset", "agent:main:main"],
     &["delete", "agent:main:subagent:KEY"],
     &["tick"],
-    &["run", "--for", "1s"],
+    &["status", "agent:main:subagent:KEY", "--changes-since", "0", "--as", "agent:main:main"],
 ];
 
 fn tidings(home: &Path, arguments: &[&str], child: &str) -> Output {
@@ -63,7 +65,7 @@ fn attached(home: &Path, path: &Path, arguments: &[&str], child: &str) -> Output
 
 fn every_verb(path: &Path, child: &str) {
     let home = tempfile::tempdir().unwrap();
-    let before = std::fs::read(path).unwrap();
+    let (before, files) = (std::fs::read(path).unwrap(), beside(path));
     for arguments in READING {
         let with_json: Vec<_> = arguments.iter().copied().chain(["--json"]).collect();
         let output = attached(home.path(), path, &with_json, child);
@@ -82,6 +84,7 @@ fn every_verb(path: &Path, child: &str) {
         assert!(said.contains("attached read-only") && said.lines().count() == 1, "{said}");
         assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?} on {}", path.display());
     }
+    assert_eq!(beside(path), files, "nothing is left beside it");
     let own = home.path().join(".local/state/tidings/state.sqlite");
     assert!(!own.exists(), "no state of our own is made");
 }
@@ -89,6 +92,7 @@ fn every_verb(path: &Path, child: &str) {
 #[test]
 fn reading_verbs_read_and_writing_verbs_refuse() {
     let foreign = Foreign::newest();
+    foreign.settle();
     every_verb(&foreign.path(), "a");
     for Real { path, .. } in &real() {
         every_verb(path, "wk-1");
@@ -136,6 +140,54 @@ fn auto_looks_in_the_usual_place_and_the_config_may_ask_for_it() {
     let own =
         tidings(home.path(), &["--config", config, "--db", own.to_str().unwrap(), "sessions"], "");
     assert!(!String::from_utf8_lossy(&own.stdout).contains("agent:main:subagent:a"));
+}
+
+#[test]
+fn run_prints_what_the_owner_records_and_tells_alerts_without_writing() {
+    let foreign = Foreign::newest();
+    foreign.settle();
+    let home = tempfile::tempdir().unwrap();
+    let told = home.path().join("told");
+    let config = home.path().join("config.toml");
+    std::fs::write(
+        &config,
+        format!(
+            "[[alerts]]\nname = \"stuck\"\nconditions = [\"pending\", \"interleaved\", \"stopped\"]\nlonger_than = \"1m\"\n\
+             watcher = \"agent:main:main\"\ntarget = \"agent:main:subagent:a\"\n\
+             command = [\"/bin/sh\", \"-c\", \"echo $TIDINGS_ALERT_TURN $TIDINGS_TARGET >> {}\"]\n",
+            told.display()
+        ),
+    )
+    .unwrap();
+    let path = foreign.path();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_tidings"))
+        .args(["--attach", path.to_str().unwrap(), "--config", config.to_str().unwrap()])
+        .args(["run", "--json"])
+        .env_clear()
+        .env("HOME", home.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let first = next();
+    assert_eq!((&first["event"], &first["role"]), (&"owner".into(), &"visitor".into()));
+    foreign.change(
+        "INSERT INTO session_state_events (session_key, agent_id, kind, actor_type, occurred_at, summary)
+         VALUES ('agent:main:subagent:a', 'main', 'goal_changed', 'human', 1784160008000, 'goal updated')",
+    );
+    let event = next();
+    assert_eq!((&event["event"], &event["sequence"]), (&"recorded".into(), &9.into()));
+    assert!(event.get("notified").is_none(), "only that system knows whom it notified");
+    let began = Instant::now();
+    while std::fs::read(&told).unwrap_or_default() != b"opened agent:main:subagent:a\n" {
+        assert!(began.elapsed() < Duration::from_secs(20), "never told");
+        std::thread::yield_now();
+    }
+    let id = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert!(run.wait().unwrap().success());
+    assert!(!home.path().join(".local/state/tidings/state.sqlite").exists());
 }
 
 #[test]

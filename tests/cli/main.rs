@@ -8,6 +8,10 @@
 
 mod adopting;
 mod catalog;
+mod checking;
+#[path = "../attached/support.rs"]
+#[allow(dead_code, reason = "each test program uses its own part of this")]
+mod foreign;
 mod oncall;
 mod processes;
 mod refusals;

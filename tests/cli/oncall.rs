@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{DEADLINE, Home, words};
+use super::support::{DEADLINE, Home, Ran, words};
 
 const W: &str = "agent:main:main";
 const T: &str = "agent:main:subagent:child";
@@ -289,4 +289,63 @@ fn alerts_test_fires_each_alert_once_and_says_what_failed() {
         "[[alerts]]\nname = \"mute\"\nconditions = [\"gap\"]\nlonger_than = \"10m\"\n",
     );
     assert!(home.refused(2, "alerts test").contains("command"));
+}
+
+#[test]
+fn a_desktop_alert_runs_the_desktops_own_program_with_the_sentence_as_one_argument() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let config = "[[alerts]]\nname = \"stuck\"\nconditions = [\"stopped\"]\nlonger_than = \"10m\"\ndesktop = true\n";
+    home.write_config(config);
+    let test = |home: &Home| {
+        let mut command = home.command(words("alerts test"));
+        command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+        Ran::of(command.spawn().unwrap())
+    };
+    let program = home.path("bin/notify-send");
+    std::fs::create_dir_all(home.path("bin")).unwrap();
+    let told = home.path("told");
+    let script = |code: i32| {
+        let text =
+            format!("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" > {}\nexit {code}\n", told.display());
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script(0);
+    let ran = test(&home);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let lines = String::from_utf8(std::fs::read(&told).unwrap()).unwrap();
+    let lines: Vec<_> = lines.lines().collect();
+    let sentence = "stuck: this is a test, nothing is wrong";
+    assert_eq!(lines, ["4", "--app-name=tidings", "--", "tidings", sentence]);
+    script(3);
+    let ran = test(&home);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("notify-send ended with"), "{}", ran.stdout);
+    std::fs::remove_file(&program).unwrap();
+    home.write_config(&config.replace("desktop = true", "desktop = true\ncommand = [\"true\"]"));
+    let ran = test(&home);
+    assert_eq!((ran.code, ran.stdout.contains("could not be started")), (1, true), "{ran:?}");
+}
+
+#[test]
+fn a_session_that_asks_by_its_name_has_reconciled_and_a_reader_without_one_writes_nothing() {
+    let home = Home::new();
+    home.ok(&format!("watch {W} {T}"));
+    record(&home, "human_direct_message", T);
+    home.ok(&format!("turn {W}"));
+    let verdict = || {
+        let json = home.json(&format!("explain --watcher {W} --target {T}"));
+        json["verdict"].as_str().unwrap().to_owned()
+    };
+    let before = std::fs::read(home.db()).unwrap();
+    let plain = home.shape(&format!("status {T} --changes-since 0"));
+    assert_eq!(std::fs::read(home.db()).unwrap(), before);
+    assert_eq!(verdict(), "acknowledged");
+    home.ok(&format!("status {T} --changes-since 0 --as agent:main:other"));
+    assert_eq!(verdict(), "acknowledged", "another session asked");
+    assert_eq!(home.shape(&format!("status {T} --changes-since 0 --as {W}")), plain);
+    assert_eq!(verdict(), "reconciled");
+    home.refused(3, &format!("status agent:main:nobody --changes-since 0 --as {W}"));
+    home.refused(2, &format!("status {T} --as {W}"));
 }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::support::{Home, words};
+use super::foreign::Foreign;
+use super::support::{Home, Ran, wait_until, words};
 
 const W: &str = "agent:main:main";
 const T: &str = "agent:main:subagent:child";
@@ -163,6 +164,55 @@ fn outputs_about_adopted_sessions_keep_to_their_schemas() {
     home.holds("sessions");
     home.holds("watches");
     home.holds(&format!("scan {}", file.display()));
+}
+
+#[test]
+fn outputs_over_an_attached_database_keep_to_their_schemas() {
+    let home = Held(Home::new());
+    let foreign = Foreign::newest();
+    let (main, a) = ("agent:main:main", "agent:main:subagent:a");
+    for line in [
+        "sessions",
+        "watches",
+        "notices",
+        "queue",
+        "catalog",
+        "doctor",
+        "check",
+        "wait --since 0",
+        "run --for 100ms",
+        &format!("status {a} --changes-since 0"),
+        &format!("explain --watcher {main} --target {a}"),
+        &format!("explain --watcher {main} --target nobody --event 3"),
+        "explain --watcher global --target agent:main:subagent:A",
+    ] {
+        let path = foreign.path();
+        let attached = ["--json", "--attach", path.to_str().unwrap()];
+        let ran = home.0.run(attached.into_iter().chain(words(line)));
+        home.lines_hold(line.split(' ').next().unwrap(), &ran.stdout);
+    }
+}
+
+#[test]
+fn lines_that_stream_keep_to_their_schemas() {
+    let home = Held(Home::new());
+    let run = home.0.command(words("run --json --for 2s")).spawn().unwrap();
+    let lock = home.0.path("state/tidings/state.sqlite.lock");
+    wait_until("it is the owner", || lock.exists());
+    home.0.ok(&format!("watch {W} {T}"));
+    home.0.ok(&format!("record goal_changed {T} --actor-type human --run r --actor x"));
+    home.0.ok(&format!("turn {W}"));
+    let follow = home.0.command(words("follow --since 0 --json")).spawn().unwrap();
+    let lines = Ran::of(run).stdout;
+    for word in ["owner", "registered", "recorded", "queued", "acknowledged"] {
+        assert!(lines.contains(&format!("\"event\":\"{word}\"")), "{lines} has no {word}");
+    }
+    home.lines_hold("run", &lines);
+    let id = rustix::process::Pid::from_child(&follow);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let followed = Ran::of(follow);
+    assert_eq!(followed.code, 130);
+    home.lines_hold("follow", &followed.stdout);
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod attached;
 #[path = "../attached/support.rs"]
 #[allow(dead_code, reason = "each test program uses its own part of this")]
 mod foreign;
+mod ledger;
 mod own;
 mod support;

@@ -232,7 +232,7 @@ fn without_an_owner_nobody_is_woken() {
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn owner(world: &World, wake_command: &[&str]) -> Live {
+pub(crate) fn owner(world: &World, wake_command: &[&str]) -> Live {
     Live::start(LiveOptions {
         file_events: false,
         db: world.db(),
@@ -248,7 +248,7 @@ fn owner(world: &World, wake_command: &[&str]) -> Live {
 }
 
 /// Explains again and again until the evidence says how far the wake is.
-fn until_wake(world: &mut World, wake: &str) -> (Verdict, String) {
+pub(crate) fn until_wake(world: &mut World, wake: &str) -> (Verdict, String) {
     let began = Instant::now();
     loop {
         let found = checked(world.engine().explain(&question(W, T, None), true).unwrap());

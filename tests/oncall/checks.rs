@@ -87,30 +87,6 @@ fn the_tick_is_unknown_then_well_then_late() {
 }
 
 #[test]
-fn a_source_that_is_missing_or_blocked() {
-    let mut world = World::in_step();
-    world.watch(W, T);
-    link(&mut world, T, "main");
-    let state = |world: &World, outcome: &str, streak: i64| {
-        world
-            .sql()
-            .execute(
-                "INSERT OR REPLACE INTO tidings_link_states VALUES (?1, 'main', ?2, NULL, ?3, ?4, NULL, NULL)",
-                (T, outcome, START, streak),
-            )
-            .unwrap();
-    };
-    for (streak, expected) in [(0, Status::Ok), (1, Status::Warning), (2, Status::Critical)] {
-        state(&world, "missing", streak);
-        assert_eq!(at(&mut world, 0, "missing"), Some(expected));
-    }
-    assert_eq!(at(&mut world, 0, "blocked_age"), Some(Status::Ok));
-    state(&world, "blocked", 0);
-    assert_eq!(at(&mut world, 0, "blocked_age"), Some(Status::Warning));
-    assert_eq!(at(&mut world, 10 * MINUTE, "blocked_age"), Some(Status::Critical));
-}
-
-#[test]
 fn a_watch_that_nothing_touches() {
     let mut world = World::in_step();
     world.watch(W, T);

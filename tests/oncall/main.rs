@@ -10,4 +10,5 @@ mod foreign;
 
 mod alerts;
 mod checks;
+mod doctor;
 mod findings;

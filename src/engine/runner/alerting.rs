@@ -2,7 +2,7 @@
 
 use super::{Internal, Runner};
 use crate::engine::EngineError;
-use crate::engine::alerting::tell;
+use crate::engine::alerting::tell_aside;
 use crate::engine::alerts::Alerts;
 use crate::engine::snapshot::Snapshot;
 
@@ -28,15 +28,9 @@ impl Runner {
         let open = self.alerts.open();
         let written = self.engine.journal_mut().set_alerts(&open).map_err(EngineError::from);
         self.report("could not write down the open alerts", written);
-        for alert in told {
-            let rule = self.alerts.rules().iter().find(|rule| rule.name == alert.rule).cloned();
-            let Some(rule) = rule else { continue };
-            let back = self.internal.clone();
-            std::thread::spawn(move || {
-                if let Err(failed) = tell(&rule, &alert) {
-                    let _ = back.send(Internal::NotTold(failed));
-                }
-            });
-        }
+        let back = self.internal.clone();
+        tell_aside(self.alerts.rules(), told, move |failed| {
+            let _ = back.send(Internal::NotTold(failed));
+        });
     }
 }

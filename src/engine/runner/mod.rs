@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::alerts::Alerts;
-use super::feed::{Feed, FeedItem};
+use super::feed::{Feed, FeedItem, Outlet};
 use super::live::{Asked as Question, LiveOptions, Reply, Schedule};
 use super::lock::{OwnerLock, is_owned};
 use super::probing::InFlight;
@@ -79,8 +79,7 @@ pub(in crate::engine) struct Runner {
     file: Option<(u64, u64)>,
     looked_at_file: Instant,
     feed: Feed,
-    feed_out: mpsc::Sender<(Millis, FeedItem)>,
-    feed_dropped: u64,
+    feed_out: Outlet,
     snapshots: watch::Sender<Arc<Snapshot>>,
     revision: u64,
     pictured: Instant,
@@ -120,8 +119,7 @@ impl Runner {
             file: identity(&options.db),
             looked_at_file: Instant::now(),
             feed,
-            feed_out,
-            feed_dropped: 0,
+            feed_out: Outlet::new(feed_out),
             snapshots,
             revision: 0,
             pictured: Instant::now(),
@@ -297,21 +295,9 @@ impl Runner {
         }
     }
 
-    /// Puts an item into the feed. A reader that is too slow loses items, and is told how many.
+    /// Puts an item into the feed.
     fn tell(&mut self, item: FeedItem) {
-        let now = self.engine.now();
-        if self.feed_dropped > 0 {
-            let lost = FeedItem::Error(format!(
-                "{} lines were dropped because nobody read them in time",
-                self.feed_dropped
-            ));
-            if self.feed_out.try_send((now, lost)).is_ok() {
-                self.feed_dropped = 0;
-            }
-        }
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.feed_out.try_send((now, item)) {
-            self.feed_dropped += 1;
-        }
+        self.feed_out.tell(item, self.engine.now());
     }
 
     /// Tells a failure. One that goes on is told once in a while, not at each look.
