@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::place::Stat;
 
 /// The version of the file's form. A file of another version is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The largest file that is read, in bytes.
 const MOST: u64 = 256 * 1024 * 1024;
