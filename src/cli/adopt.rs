@@ -13,13 +13,13 @@ use super::output::Output;
 use super::watch::register_watch;
 use super::{CliError, Context, error};
 use crate::engine::EngineError;
-use crate::session_key::SessionKey;
+use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::{Baseline, Provider, UpstreamError};
 
 /// The arguments of `adopt`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The session's id there, a beginning of it that only one has, or the path of its transcript
+    /// The session's id there, a beginning of it that only one has, the path of its transcript, or the key that it gets here
     #[arg(value_name = "ID")]
     wanted: String,
     /// The program that it belongs to [default: whichever has it]
@@ -57,9 +57,9 @@ pub(super) fn run(
         ))
         .into());
     }
-    let found = find(&context.providers(arguments.harness), &arguments.wanted)
-        .map_err(unknown_when_missing)?;
-    let adopted = engine.adopt_from(found, context.options.agent.as_deref())?;
+    let Wanted { id, harness, agent } = Wanted::of(arguments, context.options.agent.as_deref())?;
+    let found = find(&context.providers(harness), &id).map_err(unknown_when_missing)?;
+    let adopted = engine.adopt_from(found, agent.as_deref())?;
     let session = (adopted.session, adopted.agent);
     if let Some(watcher) = &watcher {
         register_watch(&mut engine, watcher, &session)?;
@@ -84,6 +84,41 @@ pub(super) fn run(
         ));
     }
     Ok(())
+}
+
+/// What is to be adopted, and for whom.
+struct Wanted {
+    /// An id there, the beginning of one, or a path.
+    id: String,
+    harness: Option<Harness>,
+    agent: Option<String>,
+}
+
+impl Wanted {
+    /// A key of the form that adoption gives, `agent:<agent>:<catalog>:<id>`, names the program and the agent, too
+    /// (`decisions.md` 13).
+    fn of(arguments: &Arguments, agent: Option<&str>) -> Result<Self, EngineError> {
+        let key = SessionKey::new(arguments.wanted.as_str());
+        let parts = key.qualified().and_then(|parts| {
+            let (catalog, id) = parts.rest.split_once(':')?;
+            Some((key.agent()?, Harness::of_catalog(catalog)?, id))
+        });
+        let Some((named, harness, id)) = parts else {
+            let id = arguments.wanted.clone();
+            return Ok(Self { id, harness: arguments.harness, agent: agent.map(str::to_owned) });
+        };
+        if arguments.harness.is_some_and(|other| other != harness) {
+            return Err(EngineError::Usage(format!(
+                "{key} is not of the program that --harness names"
+            )));
+        }
+        if agent.is_some_and(|other| !AgentId::normalised(other).same_as(&named)) {
+            return Err(EngineError::Usage(format!(
+                "{key} is not of the agent that --agent names"
+            )));
+        }
+        Ok(Self { id: id.to_owned(), harness: Some(harness), agent: Some(named.to_string()) })
+    }
 }
 
 /// The session that `wanted` names in one of the catalogs. In which, nobody has to say, as long as only one has it.

@@ -34,6 +34,11 @@ impl Harness {
         }
     }
 
+    /// The harness with this catalog.
+    pub(super) fn of_catalog(catalog: &str) -> Option<Self> {
+        [Self::Claude, Self::Codex].into_iter().find(|harness| harness.catalog() == catalog)
+    }
+
     /// The harness that names its files like this one.
     pub(super) fn of_file(path: &Path) -> Self {
         let is_rollout =

@@ -44,6 +44,9 @@ struct Session<'a> {
     /// The version of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
+    /// By which of its programs it runs, in the program's own word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry_point: Option<&'a str>,
     modified_at: Millis,
     /// In bytes.
     size: u64,
@@ -101,6 +104,7 @@ impl<'a> From<&'a CatalogEntry> for Session<'a> {
             project: entry.project.as_deref(),
             path: &entry.path,
             version: entry.version.as_deref(),
+            entry_point: entry.entry_point.as_deref(),
             modified_at: entry.modified_at,
             size: entry.size,
             adopted: false,
@@ -110,7 +114,7 @@ impl<'a> From<&'a CatalogEntry> for Session<'a> {
 
 fn text(body: &Catalog<'_>, now: Millis) -> String {
     let mut table =
-        Table::new(["CATALOG", "THREAD", "AGE", "BYTES", "VERSION", "TITLE", "PROJECT"]);
+        Table::new(["CATALOG", "THREAD", "AGE", "BYTES", "VERSION", "ENTRY", "TITLE", "PROJECT"]);
     for session in &body.sessions {
         table.row([
             session.catalog_id.into(),
@@ -118,6 +122,7 @@ fn text(body: &Catalog<'_>, now: Millis) -> String {
             age(now, session.modified_at).into(),
             session.size.to_string().into(),
             cell(session.version),
+            cell(session.entry_point),
             cell(session.title),
             cell(session.project),
         ]);

@@ -28,6 +28,7 @@ pub mod adoption;
 pub mod alerting;
 pub mod alerts;
 pub mod attached;
+mod beside;
 pub mod check;
 pub mod commands;
 pub mod condition;

@@ -222,6 +222,8 @@ pub struct CatalogEntry {
     pub project: Option<String>,
     /// The harness's version.
     pub version: Option<String>,
+    /// By which of its programs the harness says that the session runs, in its own word, known here or not.
+    pub entry_point: Option<String>,
     /// Last change of the file.
     pub modified_at: Millis,
     /// Size of the file in bytes.
@@ -257,7 +259,7 @@ pub struct Baseline {
 pub enum UpstreamError {
     /// No such session.
     #[error(
-        "no {catalog} session matches \"{wanted}\"; list them with a shorter prefix or give the file's path"
+        "no {catalog} session matches \"{wanted}\"; `tidings catalog` lists them, and the path of a transcript will do"
     )]
     NotFound {
         /// The catalog that was searched.

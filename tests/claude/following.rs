@@ -126,3 +126,45 @@ fn what_is_known_of_a_transcript_that_is_gone_is_said() {
         assert!(detail.starts_with("1/3; ") && detail.contains(want), "{detail}");
     }
 }
+
+/// The rows by which a session says that it began when another was cleared.
+fn cleared(own: &str, old: &str) -> [String; 2] {
+    let command = format!(
+        "{{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"{own}\",\"message\":{{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}}}\n"
+    );
+    let program =
+        format!("{{\"type\":\"attachment\",\"sessionId\":\"{own}\",\"session_id\":\"{old}\"}}\n");
+    [command, program]
+}
+
+#[test]
+fn a_cleared_session_is_found_by_a_tick_alone_and_nothing_unread_of_the_old_one_is_lost() {
+    for unread in [0, 1] {
+        let mut house = House::new();
+        let path = house.transcript("old", &[prompt("a", -1)]);
+        house.adopt(&path);
+        assert_eq!(house.tick().outcome, "quiet");
+        let later: Vec<_> = (0..unread).map(|id| prompt(&format!("later{id}"), 1)).collect();
+        append(&path, &later);
+        let [command, program] = cleared("new", "old");
+        let new = house.transcript("new", &[command]);
+        assert_eq!(house.tick().human_turns, unread);
+        append(&path, &later.iter().map(|row| row.replace("later", "after")).collect::<Vec<_>>());
+        append(&new, &[program]);
+        let outcome = house.tick();
+        assert_eq!(outcome.human_turns, unread);
+        assert!(outcome.detail.unwrap().contains("goes on as new"));
+        for _ in 0..2 {
+            let outcome = house.tick();
+            assert_eq!(outcome.outcome, "continued elsewhere");
+            assert!(outcome.detail.unwrap().contains("goes on as new"));
+        }
+        append(&path, &[prompt("resumed", 5)]);
+        let before = SystemTime::UNIX_EPOCH
+            + Duration::from_millis(u64::try_from(super::support::NOW).unwrap() - 60_000);
+        fs::File::options().write(true).open(&new).unwrap().set_modified(before).unwrap();
+        assert_eq!(house.tick().human_turns, 1);
+        assert_eq!(house.tick().outcome, "quiet", "it was taken up again");
+        assert_eq!(turns(&house), 2 * u64::from(unread) + 1);
+    }
+}

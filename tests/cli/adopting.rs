@@ -70,6 +70,34 @@ fn from_adoption_to_a_notice() {
 }
 
 #[test]
+fn the_key_that_adoption_gives_names_the_session_the_program_and_the_agent() {
+    let home = Home::new();
+    transcript(&home, 5);
+    let key = format!("agent:Ops:claude:{THREAD}");
+    assert!(home.refused(2, &format!("adopt {key} --agent other")).contains("--agent"));
+    assert!(home.refused(2, &format!("adopt {key} --harness codex")).contains("--harness"));
+    let known = format!("agent:ops:claude:{THREAD}");
+    for wanted in [&*key, "agent:ops:claude:0f3c", &known] {
+        let adopted = home.json(&format!("adopt {wanted} --agent OPS --watch-as agent:main:main"));
+        assert_eq!(adopted["sessionKey"], *known, "{wanted}");
+    }
+    assert!(
+        home.refused(3, &format!("adopt agent:ops:codex:{THREAD}")).contains("tidings catalog")
+    );
+    assert!(home.refused(3, "adopt agent:ops:main").contains("tidings catalog"));
+    assert!(home.refused(3, "adopt agent:ops:claude:").contains("tidings catalog"));
+    assert_eq!(
+        home.json("sessions")["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|session| session["sessionKey"].as_str().unwrap().contains("claude"))
+            .count(),
+        1
+    );
+}
+
+#[test]
 fn half_an_adoption_is_none() {
     let home = Home::new();
     transcript(&home, 5);

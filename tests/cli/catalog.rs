@@ -15,7 +15,7 @@ fn transcript(home: &Home, thread: &str, title: &str, second: u64) -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join(format!("{thread}.jsonl"));
     let rows = format!(
-        "{{\"type\":\"user\",\"cwd\":\"/work\",\"version\":\"2.1.332\",\"message\":{{\"role\":\"user\",\"content\":\"ZXQ\"}}}}\n\
+        "{{\"type\":\"user\",\"cwd\":\"/work\",\"version\":\"2.1.332\",\"entrypoint\":\"a-new-name\",\"message\":{{\"role\":\"user\",\"content\":\"ZXQ\"}}}}\n\
          {{\"type\":\"custom-title\",\"customTitle\":\"{title}\"}}\n"
     );
     fs::write(&path, rows).unwrap();
@@ -65,6 +65,7 @@ fn what_is_not_adopted_is_listed_newest_first_and_goes_when_it_is() {
         "project": "/work",
         "path": old.canonicalize().unwrap(),
         "version": "2.1.332",
+        "entryPoint": "a-new-name",
         "modifiedAt": 1_000_000,
         "size": size,
         "adopted": false,
@@ -75,6 +76,8 @@ fn what_is_not_adopted_is_listed_newest_first_and_goes_when_it_is() {
     assert_eq!(threads(&listed(&home, "catalog --harness claude --json")), ["bbbb"]);
     let text = home.ok("catalog");
     assert!(text.contains("new one") && !text.contains("old one"), "{text}");
+    assert!(text.contains("ENTRY") && text.contains("a-new-name"), "{text}");
+    assert_eq!(body["sessions"][0]["entryPoint"], "cli");
 }
 
 #[test]

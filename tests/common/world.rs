@@ -369,6 +369,7 @@ pub(crate) fn listing() -> Listing {
         title: title.map(Into::into),
         project: Some(project.into()),
         version: Some("2.1.0".into()),
+        entry_point: Some("cli".into()),
         modified_at: NOW - ago,
         size,
     };

@@ -137,6 +137,23 @@ fn a_cleared_session_is_said_to_go_on_elsewhere() {
 }
 
 #[test]
+fn without_file_events_a_tick_finds_what_a_cleared_session_goes_on_as() {
+    let house = House::new();
+    let path = house.transcript("old");
+    let session = house.adopt(&path);
+    let running = house.live(false, OFTEN);
+    let new = house.project().join("new.jsonl");
+    fs::write(
+        &new,
+        "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
+    )
+    .unwrap();
+    Writer::start(&new)
+        .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+    running.until_outcome(&session, "continued elsewhere", "goes on as new");
+}
+
+#[test]
 fn a_moved_project_folder_is_followed_and_listened_to() {
     let house = House::new();
     let path = house.transcript("a");

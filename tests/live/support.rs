@@ -330,6 +330,7 @@ impl Provider for Hanging {
                 title: None,
                 project: None,
                 version: None,
+                entry_point: None,
                 modified_at: NOW,
                 size: 0,
             },

@@ -329,6 +329,7 @@ impl Provider for Fake {
                 title: None,
                 project: None,
                 version: None,
+                entry_point: None,
                 modified_at: NOW,
                 size: 4,
             },

@@ -312,6 +312,7 @@ fn listing() -> impl Strategy<Value = Listing> {
                 project: Some(title.clone()),
                 title: Some(title),
                 version: None,
+                entry_point: None,
                 modified_at,
                 size,
             }

@@ -48,6 +48,7 @@ impl Runner {
         let (waiting, probes): (Vec<_>, Vec<_>) = probes
             .into_iter()
             .partition(|probe| self.rounds.values().any(|round| round.has(&id_of(probe))));
+        self.look_for_continuations();
         let round = self.begin_round(probes);
         self.tick = Some(Tick {
             began: self.engine.now(),

@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::rounds::id_of;
 use super::{Internal, Runner};
+use crate::engine::beside::Beside;
 use crate::engine::file_events::{FileEvents, LinkId};
 use crate::upstream::{Cause, Continuation, Finding, Places, Probe};
 
@@ -33,6 +35,8 @@ pub(super) struct Touching {
     /// When to go on.
     pub(super) due: Option<Instant>,
     looked_for_lost: Option<Instant>,
+    /// What ticks know of the files beside the sources.
+    beside: Arc<Mutex<Beside>>,
 }
 
 impl Runner {
@@ -184,6 +188,34 @@ impl Runner {
                     files.iter().filter_map(|file| of(file)).collect::<Vec<_>>()
                 })
                 .collect();
+            if !found.is_empty() {
+                let _ = back.send(Internal::Continued(found));
+            }
+        });
+        if let Err(error) = started {
+            self.problem(format!("no thread could be started for the monitor: {error}"));
+        }
+    }
+
+    /// A tick looks for files beside the sources on its own: there may have been no events of them.
+    pub(super) fn look_for_continuations(&mut self) {
+        let journal = self.engine.journal();
+        let (links, last_tick) = match (journal.watched_links(), journal.pulse()) {
+            (Ok((links, _)), Ok(pulse)) => (links, pulse.map(|pulse| pulse.last_tick_at)),
+            (Err(error), _) | (_, Err(error)) => {
+                return self.problem(format!("could not list the upstream links: {error}"));
+            }
+        };
+        let (providers, back) = (self.options.providers.clone(), self.internal.clone());
+        let beside = Arc::clone(&self.touching.beside);
+        let started = std::thread::Builder::new().name("beside".into()).spawn(move || {
+            // An earlier look that hangs is not waited for.
+            let mut beside = match beside.try_lock() {
+                Ok(beside) => beside,
+                Err(TryLockError::Poisoned(beside)) => beside.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            let found = beside.continuations(&links, &providers, last_tick);
             if !found.is_empty() {
                 let _ = back.send(Internal::Continued(found));
             }

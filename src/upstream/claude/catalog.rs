@@ -140,6 +140,7 @@ fn entry(
         title: description.title.clone(),
         project: description.project.clone(),
         version: description.version.clone(),
+        entry_point: description.entry_point.clone(),
         modified_at: stat.modified,
         size: stat.size,
     })

@@ -26,6 +26,8 @@ pub(super) struct Description {
     pub(super) project: Option<String>,
     /// The harness's version, as of the last row that names it.
     pub(super) version: Option<String>,
+    /// By which of its programs the session runs, as of the last row that names it.
+    pub(super) entry_point: Option<String>,
     /// Whether whole rows were seen, and none of them is of a Claude Code transcript.
     pub(super) is_foreign: bool,
 }
@@ -40,6 +42,7 @@ struct Note<'de> {
     summary: Text<'de>,
     cwd: Text<'de>,
     version: Text<'de>,
+    entry_point: Text<'de>,
 }
 
 impl<'de> Shape<'de> for Note<'de> {
@@ -53,6 +56,7 @@ impl<'de> Shape<'de> for Note<'de> {
             "summary" => self.summary = take(map)?,
             "cwd" => self.cwd = take(map)?,
             "version" => self.version = take(map)?,
+            "entrypoint" => self.entry_point = take(map)?,
             _ => map.next_value::<IgnoredAny>().map(drop)?,
         }
         Ok(())
@@ -96,6 +100,7 @@ pub(super) fn describe(file: &File, size: u64) -> io::Result<Description> {
         title: found.title.map(|(_, title)| title.chars().take(TITLE).collect()),
         project: found.project,
         version: found.version,
+        entry_point: found.entry_point,
         is_foreign: found.rows > 0 && !found.is_claude,
     })
 }
@@ -107,6 +112,7 @@ struct Found {
     title: Option<(Rank, String)>,
     project: Option<String>,
     version: Option<String>,
+    entry_point: Option<String>,
 }
 
 impl Found {
@@ -135,6 +141,9 @@ impl Found {
         }
         if let Some(version) = &note.version.0 {
             self.version = Some(Cow::into_owned(version.clone()));
+        }
+        if let Some(entry_point) = &note.entry_point.0 {
+            self.entry_point = Some(Cow::into_owned(entry_point.clone()));
         }
     }
 }

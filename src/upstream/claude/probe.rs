@@ -72,7 +72,14 @@ impl Asked<'_> {
             Closed::Unreadable(_) => false,
         };
         let found = look(&self.path).and_then(|stat| {
-            if self.marker.is_quiet(&stat) { self.quiet(&stat) } else { self.read() }
+            if self.marker.is_quiet(&stat) {
+                return self.quiet(&stat);
+            }
+            match self.read()? {
+                // What another session says must not be lost because of half a row here.
+                Finding::Quiet if self.cleared_to().is_some() => self.quiet(&stat),
+                finding => Ok(finding),
+            }
         });
         match found {
             Err(closed) if is_gone(&closed) => self.lost(),
@@ -97,14 +104,11 @@ impl Asked<'_> {
         if self.probe.cause != Cause::Tick || !marker.agents.open.is_empty() {
             (facts, marker.agents) = self.agents(stat)?;
         }
-        if let Cause::Continued { thread } = &self.probe.cause {
-            marker.cleared_to = Some(thread.clone());
+        if let Some(thread) = self.cleared_to() {
+            marker.cleared_to = Some(thread.to_owned());
         }
-        let elsewhere = marker
-            .continued_in
-            .as_ref()
-            .or(marker.cleared_to.as_ref())
-            .map(|thread| format!("it goes on as {thread}; adopt that session to follow it"));
+        let elsewhere = marker.continued_in.as_ref().or(marker.cleared_to.as_ref());
+        let elsewhere = elsewhere.map(|thread| goes_on_as(thread));
         let is_known = marker.agents.open == self.marker.agents.open
             && marker.cleared_to == self.marker.cleared_to;
         Ok(match elsewhere {
@@ -187,6 +191,11 @@ impl Asked<'_> {
         facts.sort_by_key(|fact| fact.at);
         marker.agents = agents;
         marker.continued_in = told.continued_in;
+        marker.cleared_to = self.cleared_to().map(str::to_owned);
+        let elsewhere = marker
+            .cleared_to
+            .as_ref()
+            .map(|thread| Box::new(GoesOn::Elsewhere(goes_on_as(thread))));
         let goes_on = match &marker.continued_in {
             Some(thread) => self.file_of(thread)?.is_some(),
             None => false,
@@ -200,8 +209,16 @@ impl Asked<'_> {
             replaced: from.replaced.map(str::to_owned),
             more: (more && stat.size > next) || goes_on,
             facts,
-            ..Window::default()
+            goes_on: elsewhere,
         })
+    }
+
+    /// The session that says of itself that it began when this one was cleared, when that is why it is asked.
+    fn cleared_to(&self) -> Option<&str> {
+        match &self.probe.cause {
+            Cause::Continued { thread } => Some(thread),
+            Cause::Tick | Cause::Touched => None,
+        }
     }
 
     fn agents(&self, stat: &Stat) -> io::Result<(Vec<Fact>, Agents)> {
@@ -255,6 +272,10 @@ impl Asked<'_> {
         let goes_on = moved(&self.probe.link.thread, &path);
         Ok(Finding::Read(Window { goes_on, ..window }))
     }
+}
+
+fn goes_on_as(thread: &str) -> String {
+    format!("it goes on as {thread}; adopt that session to follow it")
 }
 
 /// That the session goes on in another file.

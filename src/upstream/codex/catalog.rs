@@ -209,6 +209,7 @@ fn entry(
         title: None,
         project: description.project.clone(),
         version: description.version.clone(),
+        entry_point: description.entry_point.clone(),
         modified_at: stat.modified,
         size: stat.size,
     })

@@ -38,6 +38,8 @@ pub(super) struct Description {
     pub(super) project: Option<String>,
     /// Codex's version.
     pub(super) version: Option<String>,
+    /// By which of its programs the session began.
+    pub(super) entry_point: Option<String>,
     /// Whether no person types in it.
     pub(super) is_agent: bool,
     /// Whether a first row is there, and it is not that of a rollout.
@@ -56,6 +58,7 @@ pub(super) fn describe(rollout: &Rollout) -> io::Result<Description> {
                 thread: id,
                 project: record.payload.cwd.as_str().map(str::to_owned),
                 version: record.payload.version.as_str().map(str::to_owned),
+                entry_point: record.payload.entry_point().map(str::to_owned),
                 is_agent: agent,
                 is_foreign: false,
             }

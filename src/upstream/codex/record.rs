@@ -34,6 +34,7 @@ pub(super) struct Payload<'de> {
     pub(super) forked_from: Text<'de>,
     pub(super) cwd: Text<'de>,
     pub(super) version: Text<'de>,
+    originator: Text<'de>,
     pub(super) attribution: Attribution<'de>,
     pub(super) item: Item<'de>,
     pub(super) role: Text<'de>,
@@ -44,6 +45,13 @@ pub(super) struct Payload<'de> {
     pub(super) flavour: Text<'de>,
     /// In a compaction: the window of context that it opens.
     pub(super) window_id: Text<'de>,
+}
+
+impl Payload<'_> {
+    /// By which program a thread began: the one that says so of itself, or in versions without that, the source.
+    pub(super) fn entry_point(&self) -> Option<&str> {
+        self.originator.as_str().or_else(|| self.source.word.as_str())
+    }
 }
 
 /// The `source` of a thread: a word, or an object for threads that a program started.
@@ -137,6 +145,7 @@ impl<'de> Shape<'de> for Payload<'de> {
             "forked_from_id" => self.forked_from = take(map)?,
             "cwd" => self.cwd = take(map)?,
             "cli_version" => self.version = take(map)?,
+            "originator" => self.originator = take(map)?,
             "turn_attribution" => self.attribution = take(map)?,
             "item" => self.item = take(map)?,
             "role" => self.role = take(map)?,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::place::Stat;
 
 /// The version of the file's form. A file of another version is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The largest file that is read, in bytes.
 const MOST: u64 = 256 * 1024 * 1024;
@@ -161,8 +161,9 @@ mod tests {
         described(folder.path()).replace(all.clone());
         let path = file(folder.path());
         let good = std::fs::read(&path).unwrap();
+        let of = |version: u32| format!("\"version\":{version}");
         let newer =
-            String::from_utf8(good.clone()).unwrap().replace("\"version\":1", "\"version\":2");
+            String::from_utf8(good.clone()).unwrap().replace(&of(VERSION), &of(VERSION + 1));
         for bad in [&b"not json"[..], b"", &good[..good.len() / 2], newer.as_bytes()] {
             std::fs::write(&path, bad).unwrap();
             let next = described(folder.path());

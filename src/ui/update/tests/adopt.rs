@@ -8,6 +8,7 @@ fn listing() -> Listing {
         title: Some(format!("title of {thread}")),
         project: None,
         version: None,
+        entry_point: None,
         modified_at: NOW,
         size: 1,
     };

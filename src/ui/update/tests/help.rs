@@ -71,6 +71,7 @@ fn reply(request: &Request) -> Reply {
                     title: None,
                     project: None,
                     version: None,
+                    entry_point: None,
                     modified_at: NOW,
                     size: 1,
                 })

@@ -109,6 +109,7 @@ fn adopting_may_go_without_watching() {
         title: None,
         project: None,
         version: None,
+        entry_point: None,
         modified_at: NOW,
         size: 1,
     };
