@@ -30,7 +30,7 @@ use tidings::ui::model::{Model, Setup};
 use tidings::ui::theme::Theme;
 use tidings::upstream::Listing;
 
-use harness::{LARGE, MEDIUM, SMALL, Screen};
+use harness::{LARGE, MEDIUM, SMALL, Screen, TINY};
 use world::{NOW, World, event, listing};
 
 fn team(size: (u16, u16)) -> Screen {
@@ -45,12 +45,16 @@ fn team_at_main(size: (u16, u16)) -> Screen {
     screen
 }
 
+/// Each size that a view is looked at in, and what its snapshots are called.
+const SIZES: [((u16, u16), &str); 4] =
+    [(LARGE, "large"), (MEDIUM, "medium"), (SMALL, "small"), (TINY, "tiny")];
+
 /// One snapshot a size.
 macro_rules! at_each_size {
     ($name:ident, $make:expr) => {
         #[test]
         fn $name() {
-            for (size, suffix) in [(LARGE, "large"), (MEDIUM, "medium"), (SMALL, "small")] {
+            for (size, suffix) in SIZES {
                 let screen: Screen = $make(size);
                 insta::assert_snapshot!(format!("{}_{suffix}", stringify!($name)), screen.text());
             }
@@ -198,6 +202,18 @@ at_each_size!(palette_typed, |size| view(size, ":rew"));
 at_each_size!(zoomed, |size| view(size, "<tab>z"));
 at_each_size!(sorted, |size| view(size, "ooO"));
 at_each_size!(begun_sequence, |size| view(size, "ug"));
+at_each_size!(explain_out_of_the_graph, |size| {
+    let mut screen = view(size, "g/child-a<enter>");
+    screen.press("e");
+    screen.answer_all();
+    screen
+});
+at_each_size!(changes_out_of_a_deep_trail, |size| {
+    let mut screen = view(size, "usuQF");
+    screen.press("<enter>");
+    screen.answer_all();
+    screen
+});
 at_each_size!(rewound, |size| view(size, "<lt>"));
 at_each_size!(help_graph, |size| view(size, "g?"));
 at_each_size!(help_upstream, |size| view(size, "u?"));
@@ -348,9 +364,24 @@ fn too_small() {
     }
 }
 
+/// The trail names each view on the way, and Esc goes back along it.
 #[test]
-fn smallest() {
-    insta::assert_snapshot!("smallest_40x10", team((40, 10)).text());
+fn the_trail_says_where_esc_leads() {
+    let mut screen = view(SMALL, "g");
+    for (key, trail) in [
+        ("u", "main › graph › upstream "),
+        ("s", "main › graph › upstream › storage "),
+        ("<esc>", "main › graph › upstream "),
+        ("<esc>", "main › graph "),
+    ] {
+        screen.press(key);
+        let text = screen.text();
+        let lines: Vec<&str> = text.lines().collect();
+        let border = lines[lines.len() - 2];
+        assert!(border.contains(&format!("─ {trail}─")), "{trail}:\n{text}");
+    }
+    screen.press("<esc>");
+    assert!(!screen.text().contains('›'));
 }
 
 #[test]

@@ -135,6 +135,18 @@ pub(crate) enum Over {
     Graph(Box<GraphView>),
 }
 
+impl Over {
+    /// Which view it is.
+    pub(crate) fn context(&self) -> Context {
+        match self {
+            Self::Delta(_) => Context::Delta,
+            Self::Adopt(_) => Context::Adopt,
+            Self::Sheet(sheet) => sheet.kind.context(),
+            Self::Graph(_) => Context::Graph,
+        }
+    }
+}
+
 /// All actions by name.
 #[derive(Debug, Default)]
 pub(crate) struct Palette {
@@ -305,13 +317,13 @@ impl Model {
 
     /// The view below any page or field.
     pub(crate) fn view_context(&self) -> Context {
-        match &self.over {
-            None => Context::Main,
-            Some(Over::Delta(_)) => Context::Delta,
-            Some(Over::Adopt(_)) => Context::Adopt,
-            Some(Over::Sheet(sheet)) => sheet.kind.context(),
-            Some(Over::Graph(_)) => Context::Graph,
-        }
+        self.over.as_ref().map_or(Context::Main, Over::context)
+    }
+
+    /// The views that lead to the present one, from the main view on: Esc goes back through them.
+    pub(crate) fn trail(&self) -> impl DoubleEndedIterator<Item = Context> {
+        let views = self.under.iter().chain(&self.over).map(Over::context);
+        std::iter::once(Context::Main).chain(views)
     }
 
     /// Opens a view over the present one.

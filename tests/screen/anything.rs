@@ -7,15 +7,19 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
+use tidings::engine::explain::{Explanation, Moment, Question, Verdict};
 use tidings::engine::live::Reply;
+use tidings::engine::past::Past;
 use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
-    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot,
+    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot, WakeRow,
     WakeState, WatchRow,
 };
+use tidings::engine::storage::Storage;
 use tidings::event::{ActorType, Changes, Event, EventKind, Sequence};
+use tidings::journal::storage::Counts;
 use tidings::session_key::AgentId;
-use tidings::ui::message::{Message, Ticket, Timer};
+use tidings::ui::message::{Gesture, Message, Pointed, Ticket, Timer};
 use tidings::upstream::{CatalogEntry, Listing};
 use tidings::watch::{Condition, Cursor, Provenance};
 
@@ -39,6 +43,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         3 => reply().prop_map(|result| Step::Answer(Box::new(result))),
         2 => (1_u16..=250, 1_u16..=80).prop_map(|(width, height)| Step::Size(width, height)),
         2 => (0_u16..=250, 0_u16..=80).prop_map(move |(w, h)| send(Message::Resize(w, h))),
+        2 => pointed().prop_map(move |pointed| send(Message::Mouse(pointed))),
         1 => time().prop_map(move |now| send(Message::Tick(now))),
         1 => text().prop_map(move |text| send(Message::Paste(text))),
         1 => text().prop_map(move |text| send(Message::Trouble(text))),
@@ -47,6 +52,15 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => (0_u64..20).prop_map(move |n| send(Message::Answer(Ticket(n), Err("late".into())))),
         1 => Just(send(Message::EngineGone)),
     ]
+}
+
+fn pointed() -> impl Strategy<Value = Pointed> {
+    let gesture = select(vec![Gesture::Click, Gesture::ScrollUp, Gesture::ScrollDown]);
+    (gesture, 0_u16..=250, 0_u16..=80).prop_map(|(gesture, column, row)| Pointed {
+        gesture,
+        column,
+        row,
+    })
 }
 
 fn key() -> impl Strategy<Value = KeyEvent> {
@@ -66,7 +80,8 @@ fn key() -> impl Strategy<Value = KeyEvent> {
         KeyCode::Home,
         KeyCode::End,
     ]);
-    let bound = select("hjklgGwatfoypnrv[]/!? 019".chars().collect::<Vec<_>>());
+    let bound =
+        select("hjklgGwatfoypnrv[]/!? 019uQsFceADdOziNYHJKLq<>{}:".chars().collect::<Vec<_>>());
     let plain = prop_oneof![
         4 => bound.prop_map(KeyCode::Char),
         4 => named,
@@ -323,6 +338,87 @@ fn listing() -> impl Strategy<Value = Listing> {
     (vec(entry, 0..10), skipped).prop_map(|(entries, skipped)| Listing { entries, skipped })
 }
 
+fn wake() -> impl Strategy<Value = WakeRow> {
+    let word = || proptest::option::of(text());
+    (name(), text(), proptest::option::of(time()), proptest::option::of(time()), word(), word())
+        .prop_map(|(watcher, reason, due_at, ended_at, outcome, outcome_reason)| WakeRow {
+            watcher: watcher.as_str().into(),
+            reason,
+            due_at,
+            ended_at,
+            outcome,
+            outcome_reason,
+        })
+}
+
+fn storage() -> impl Strategy<Value = Storage> {
+    let times = (proptest::option::of(time()), proptest::option::of(time()), any::<i64>());
+    (text(), any::<[u64; 10]>(), times, any::<[Option<u64>; 2]>()).prop_map(
+        |(path, n, (oldest_at, last_prune_at, kept_for), [file, log])| Storage {
+            path: path.into(),
+            counts: Counts {
+                oldest_at,
+                heads: n[0],
+                heads_without_rows: n[1],
+                cursors: n[2],
+                ledger: n[3],
+                messages: n[4],
+                used: n[5],
+                free: n[6],
+            },
+            rows: n[7],
+            max_rows: n[8],
+            kept_for,
+            last_prune_at,
+            append_failures: n[9],
+            file,
+            log,
+        },
+    )
+}
+
+fn explanation() -> impl Strategy<Value = Explanation> {
+    let what = select(vec!["registered", "queued", "coalesced", "wake-fired", "a new word"]);
+    let marks = proptest::option::of([number(), number(), number()]);
+    let words = (proptest::option::of(text()), proptest::option::of(text()));
+    let moment = (time(), what, proptest::option::of(number()), marks, words).prop_map(
+        |(at, what, sequence, marks, (kind, note))| Moment {
+            at,
+            what,
+            sequence,
+            kind,
+            marks,
+            note,
+        },
+    );
+    let verdict = select(Verdict::ALL.to_vec());
+    (name(), name(), verdict, (text(), text()), vec(moment, 0..12)).prop_map(
+        |(watcher, target, verdict, (because, evidence), timeline)| Explanation {
+            question: Question {
+                watcher: watcher.as_str().into(),
+                target: target.as_str().into(),
+                event: None,
+            },
+            event: None,
+            verdict,
+            because,
+            evidence: std::iter::once((evidence.clone(), json!([evidence]))).collect(),
+            timeline,
+        },
+    )
+}
+
+/// A picture of the past, which may not go with the present one at all.
+fn past() -> impl Strategy<Value = Past> {
+    (number(), snapshot(), vec((name(), name()), 0..4)).prop_map(|(sequence, snapshot, pairs)| {
+        let not_kept = pairs
+            .into_iter()
+            .map(|(watcher, target)| (watcher.as_str().into(), target.as_str().into()))
+            .collect();
+        Past { sequence, snapshot, not_kept }
+    })
+}
+
 fn reply() -> impl Strategy<Value = Result<Reply, String>> {
     let changes = (vec(event(), 0..20), any::<bool>(), any::<bool>(), number(), number()).prop_map(
         |(events, truncated, history_gap, earliest, version)| Changes {
@@ -337,6 +433,14 @@ fn reply() -> impl Strategy<Value = Result<Reply, String>> {
         3 => changes.prop_map(|changes| Ok(Reply::Changes(changes))),
         2 => listing().prop_map(|listing| Ok(Reply::Catalog(listing))),
         1 => name().prop_map(|key| Ok(Reply::Adopted(key.as_str().into()))),
+        1 => vec((name(), any::<u64>()), 0..6).prop_map(|rows| {
+            let size = |(key, size): (String, u64)| (key.as_str().into(), AgentId::main(), size);
+            Ok(Reply::Sizes(rows.into_iter().map(size).collect()))
+        }),
+        1 => vec(wake(), 0..8).prop_map(|wakes| Ok(Reply::Wakes(wakes))),
+        1 => storage().prop_map(|storage| Ok(Reply::Storage(Box::new(storage)))),
+        1 => explanation().prop_map(|answer| Ok(Reply::Explained(Box::new(answer)))),
+        1 => proptest::option::of(past()).prop_map(|past| Ok(Reply::Past(past.map(Arc::new)))),
         1 => text().prop_map(|text| Ok(Reply::Done(text))),
         1 => text().prop_map(Err),
     ]

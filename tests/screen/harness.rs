@@ -21,6 +21,8 @@ use crate::world::{self, NOW};
 pub(crate) const LARGE: (u16, u16) = (200, 60);
 pub(crate) const MEDIUM: (u16, u16) = (120, 40);
 pub(crate) const SMALL: (u16, u16) = (80, 24);
+/// The smallest that the screen works on.
+pub(crate) const TINY: (u16, u16) = (40, 10);
 
 /// A screen under test.
 pub(crate) struct Screen {

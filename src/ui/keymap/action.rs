@@ -48,6 +48,11 @@ impl Context {
             Field => "field",
         }
     }
+
+    /// Its name where room is short.
+    pub(crate) fn short_title(self) -> &'static str {
+        if matches!(self, Main) { "main" } else { self.title() }
+    }
 }
 
 /// A heading of the help.

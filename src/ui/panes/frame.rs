@@ -6,6 +6,7 @@ use ratatui::symbols::merge::MergeStrategy;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 
+use crate::ui::keymap::Context;
 use crate::ui::layout;
 use crate::ui::model::{Model, Pane};
 use crate::ui::sorting;
@@ -25,6 +26,38 @@ pub(in crate::ui) fn single(model: &Model, title: Cell, place: Rect, buffer: &mu
     let theme = &model.setup.theme;
     Block::bordered().border_style(theme.border_focused).render(place, buffer);
     write_title(title, place, buffer);
+    trail(model, place, buffer);
+}
+
+/// Between two views of the trail.
+const STEP: &str = " › ";
+/// Columns of the lower border that are left to what else is written there.
+const BESIDE_TRAIL: u16 = 18;
+
+/// Through which views this one was reached, on the lower border; of a long trail the end is what matters.
+fn trail(model: &Model, place: Rect, buffer: &mut Buffer) {
+    let theme = &model.setup.theme;
+    let room = usize::from(place.width.saturating_sub(BESIDE_TRAIL));
+    let names: Vec<&str> = model.trail().map(Context::short_title).collect();
+    let last = names.len().saturating_sub(1);
+    let mut from = 0;
+    let text = loop {
+        let cut = if from > 0 { "… › " } else { "" };
+        let before: String = names[from..last].iter().flat_map(|name| [*name, STEP]).collect();
+        let text = format!("{cut}{before}");
+        if from == last || visible::columns(&text) + visible::columns(names[last]) <= room {
+            break text;
+        }
+        from += 1;
+    };
+    let cell = vec![
+        Span::styled(format!(" {text}"), theme.dim),
+        Span::styled(format!("{} ", names[last]), theme.title),
+    ];
+    let (x, y) = (place.x + 2, place.bottom().saturating_sub(1));
+    let used: usize = cell.iter().map(|span| visible::columns(&span.content)).sum();
+    over_border(x, y, used.min(usize::from(place.width.saturating_sub(4))), buffer);
+    buffer.set_line(x, y, &Line::from(cell), place.width.saturating_sub(4));
 }
 
 /// The title of a pane on its border, and where in its rows it is.

@@ -199,7 +199,8 @@ fn paused(shown: &Snapshot, live: &Snapshot) -> String {
     let at = shown.journal.max.unwrap_or_default();
     let now = live.journal.max.unwrap_or_default();
     let Sequence(behind) = Sequence(now.0.saturating_sub(at.0));
-    format!("PAUSED at {}, live {} (+{behind})", words::sequence(at), words::sequence(now))
+    // Bare numbers, without marks between thousands: they are compared and copied.
+    format!("paused at #{at}, live #{now} (+{behind})")
 }
 
 /// The past says which event is the newest in it, and of how many watches it is not known where they stood.
