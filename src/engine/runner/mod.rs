@@ -344,11 +344,10 @@ impl Runner {
         let swept = self.engine.sweep().map(drop);
         self.report("could not sweep pending notices", swept);
         self.tell(FeedItem::Owner(Role::Owner));
-        self.listen();
         self.dirty = true;
     }
 
-    /// Tries to take the owner's lock.
+    /// Tries to take the owner's lock. Who gets it listens from then on: nothing may happen unheard meanwhile.
     fn try_lock(&mut self) {
         self.tried_lock = Instant::now();
         match OwnerLock::take(&self.options.db) {
@@ -358,6 +357,7 @@ impl Runner {
                 let now = self.engine.now();
                 self.started_at = now;
                 self.next_tick_at = self.options.schedule.next_after(now, now);
+                self.listen();
                 self.dirty = true;
             }
             Ok(None) => {
