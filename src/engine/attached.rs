@@ -30,7 +30,7 @@ use telling::Telling;
 
 /// How often the file is asked whether its owner wrote.
 const POLL: Duration = Duration::from_millis(150);
-/// A picture that time has changed is made anew this often at most.
+/// A picture that time has changed is made anew this often at most, and this often while alerts look at it.
 const REFRESH: Duration = Duration::from_secs(5);
 
 /// After a picture, reading rests for this many times as long as it took.
@@ -260,7 +260,9 @@ impl Watching {
         let Some(attached) = &self.attached else { return Ok(()) };
         let version = attached.reader.data_version()?;
         let since = self.pictured.elapsed();
-        let holds = since < REFRESH || self.snapshots.borrow().holds_at(self.options.clock.now());
+        let holds = self.options.alerts.is_empty()
+            && self.snapshots.borrow().holds_at(self.options.clock.now());
+        let holds = holds || since < REFRESH;
         let idle = version == self.data_version && holds;
         if idle || since < self.took * REST {
             return Ok(());
