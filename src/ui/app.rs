@@ -11,12 +11,13 @@ use rustix::io::Errno;
 use rustix::process::Signal as SignalNumber;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep_until};
 
 use super::keymap::{Keymap, KeymapError, Overrides};
 use super::message::{Effect, Gesture, Message, Pointed};
 use super::model::{Model, Setup};
+use super::save;
 use super::terminal::Terminal;
 use super::theme::Theme;
 use super::update::update;
@@ -259,6 +260,20 @@ impl App {
                         format!("copying failed: {error}; select the text with the mouse instead");
                     return self.take_in(Message::Trouble(text));
                 }
+            }
+            Effect::Save { path, text } => {
+                let sender = self.sender.clone();
+                self.tasks.spawn(async move {
+                    let path = save::place(&path, std::env::home_dir());
+                    // A slow disk must not hold up the screen.
+                    let saved = spawn_blocking(move || save::save(&path, &text)).await;
+                    let message = match saved {
+                        Ok(Ok(text)) => Message::Done(text),
+                        Ok(Err(text)) => Message::Trouble(text),
+                        Err(error) => Message::Trouble(format!("saving failed: {error}")),
+                    };
+                    let _ = sender.send(message).await;
+                });
             }
             Effect::Bell => self.terminal.ring()?,
             Effect::Notify(text) => self.terminal.notify(&text)?,

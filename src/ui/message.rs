@@ -30,6 +30,8 @@ pub enum Message {
     Answer(Ticket, Result<Reply, String>),
     /// A timer that was asked for has run out.
     Timer(Timer),
+    /// An effect was carried out: one line for people.
+    Done(String),
     /// An effect could not be carried out: one line for people.
     Trouble(String),
 }
@@ -78,6 +80,13 @@ pub enum Effect {
     After(Duration, Timer),
     /// Put this text into the clipboard.
     Copy(String),
+    /// Write this text to a new file, and send [`Message::Done`] or [`Message::Trouble`].
+    Save {
+        /// The path as it was typed.
+        path: String,
+        /// What to write.
+        text: String,
+    },
     /// Ring the terminal's bell.
     Bell,
     /// Show this line as a message of the desktop.

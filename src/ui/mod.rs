@@ -16,6 +16,7 @@ pub mod model;
 mod panes;
 pub mod picture;
 mod rows;
+mod save;
 mod selection;
 mod sheet;
 mod sheets;

@@ -82,6 +82,8 @@ pub struct Model {
     pub(crate) under: Vec<Over>,
     pub(crate) page: Option<Page>,
     pub(crate) palette: Option<Palette>,
+    /// What is to be saved, while its path is asked for.
+    pub(crate) saving: Option<Saving>,
     /// Keys that begin a sequence.
     pub(crate) pressed: Vec<Key>,
     /// Whether the filter or the version is being typed.
@@ -154,6 +156,13 @@ pub(crate) struct Palette {
     /// Places in [`ACTIONS`](super::keymap::ACTIONS), the best match first.
     pub(crate) rows: Vec<usize>,
     pub(crate) selection: Selection<usize>,
+}
+
+/// An export, and the path that is being typed for it.
+#[derive(Debug)]
+pub(crate) struct Saving {
+    pub(crate) text: String,
+    pub(crate) input: Input,
 }
 
 /// A picture of the past on the screen.
@@ -274,6 +283,7 @@ impl Model {
             under: Vec::new(),
             page: None,
             palette: None,
+            saving: None,
             pressed: Vec::new(),
             typing: false,
             toast: None,
@@ -308,7 +318,7 @@ impl Model {
     pub(crate) fn context(&self) -> Context {
         if self.page.is_some() {
             Context::Page
-        } else if self.typing || self.palette.is_some() {
+        } else if self.is_typing() {
             Context::Field
         } else {
             self.view_context()
@@ -340,7 +350,7 @@ impl Model {
 
     /// Whether characters go into a field.
     pub(crate) fn is_typing(&self) -> bool {
-        self.typing || self.palette.is_some()
+        self.typing || self.palette.is_some() || self.saving.is_some()
     }
 
     /// Whether the person looks at the present: neither held nor rewound.

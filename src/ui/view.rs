@@ -36,8 +36,7 @@ fn draw(model: &Model, frame: &mut Frame) {
         }
         Some(Over::Delta(delta)) => {
             let cursor = panes::delta::draw(model, delta, places.body, buffer);
-            panes::footer::draw(model, places.footer, buffer);
-            cursor
+            panes::footer::draw(model, places.footer, buffer).or(cursor)
         }
         Some(Over::Adopt(adopt)) => {
             panes::adopt::draw(model, adopt, places.body, buffer);

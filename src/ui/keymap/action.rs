@@ -145,6 +145,7 @@ actions! {
     NextMatch "next-match" ["n"] in &[Graph], Here "" "jump to the next match";
     PreviousMatch "previous-match" ["N"] in &[Graph], Here "" "jump to the match before";
     Export "export" ["d"] in &[Graph], Here "export" "copy the graph as DOT (OSC 52)";
+    Save "save" ["S"] in &[Delta, Graph], Here "save" "write the graph (DOT) or the changes (JSON) to a file";
     Older "older" ["["] in &[Delta], Here "older" "start from an older version";
     Newer "newer" ["]"] in &[Delta], Here "newer" "start from a newer version";
     Version "version" ["v"] in &[Delta], Here "version" "type the version (a digit starts, too)";

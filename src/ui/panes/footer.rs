@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Span;
+use tui_input::Input;
 
 use super::{Segment, join};
 use crate::ui::filter::Filter;
@@ -16,6 +17,13 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
     let theme = &model.setup.theme;
     let width = area.width.saturating_sub(2);
     let x = area.x + 1;
+    if let Some(saving) = &model.saving {
+        let keymap = &model.setup.keymap;
+        let keep = keymap.key(Action::Accept).unwrap_or_default();
+        let leave = keymap.key(Action::Back).unwrap_or_default();
+        let help = format!("  {keep} writes · {leave} leaves");
+        return Some(field(model, ("save as ", &saving.input), &help, area, buffer));
+    }
     if model.typing {
         match &model.over {
             None => {
@@ -87,7 +95,6 @@ fn typing(
     area: Rect,
     buffer: &mut Buffer,
 ) -> Position {
-    let theme = &model.setup.theme;
     let keymap = &model.setup.keymap;
     let keep = keymap.key(Action::Accept).unwrap_or_default();
     let clear = keymap.key(Action::Back).unwrap_or_default();
@@ -95,16 +102,29 @@ fn typing(
         1 => format!("  1 match · {keep} keeps · {clear} clears"),
         n => format!("  {n} matches · {keep} keeps · {clear} clears"),
     };
+    field(model, ("/", &filter.input), &help, area, buffer)
+}
+
+/// A field with a label before it and its keys behind it.
+fn field(
+    model: &Model,
+    (label, input): (&str, &Input),
+    help: &str,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Position {
+    let theme = &model.setup.theme;
     let width = usize::from(area.width.saturating_sub(2));
-    let field_width = width.saturating_sub(visible::columns(&help) + 1).max(8).min(width);
-    let scroll = filter.input.visual_scroll(field_width.saturating_sub(1));
-    let text: String = visible::clean(filter.text()).chars().skip(scroll).collect();
-    let x = area.x + 1;
-    buffer.set_string(x, area.y, "/", theme.key);
+    let label_width = visible::columns(label);
+    let taken = visible::columns(help) + label_width;
+    let field_width = width.saturating_sub(taken).max(8).min(width.saturating_sub(label_width));
+    let scroll = input.visual_scroll(field_width.saturating_sub(1));
+    let text: String = visible::clean(input.value()).chars().skip(scroll).collect();
+    let (x, _) = buffer.set_stringn(area.x + 1, area.y, label, width, theme.key);
     let text = visible::truncate(&text, field_width.saturating_sub(1));
-    let (end, _) = buffer.set_stringn(x + 1, area.y, &text, field_width, theme.text);
+    let (end, _) = buffer.set_stringn(x, area.y, &text, field_width, theme.text);
     let left = area.right().saturating_sub(end);
-    buffer.set_stringn(end, area.y, &help, usize::from(left), theme.dim);
-    let column = filter.input.visual_cursor().saturating_sub(scroll).min(field_width);
-    Position { x: x + 1 + u16::try_from(column).unwrap_or(0), y: area.y }
+    buffer.set_stringn(end, area.y, help, usize::from(left), theme.dim);
+    let column = input.visual_cursor().saturating_sub(scroll).min(field_width);
+    Position { x: x + u16::try_from(column).unwrap_or(0), y: area.y }
 }

@@ -49,12 +49,13 @@ fn load(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// The list is there.
+/// The list is there, for the view that asked, even if another lies over it.
 pub(super) fn listed(model: &mut Model, ticket: Ticket, result: Result<Reply, String>) {
-    let Some(Over::Adopt(adopt)) = &mut model.over else { return };
-    if adopt.ticket != Some(ticket) {
-        return;
-    }
+    let views = model.over.iter_mut().chain(&mut model.under);
+    let asker = views
+        .filter_map(|over| if let Over::Adopt(adopt) = over { Some(adopt) } else { None })
+        .find(|adopt| adopt.ticket == Some(ticket));
+    let Some(adopt) = asker else { return };
     adopt.ticket = None;
     match result {
         Ok(Reply::Catalog(listing)) => {
@@ -123,8 +124,10 @@ pub(super) fn adopted(
                 format!("adopted {name}; it is looked at once somebody watches it")
             };
             toast(model, effects, Tone::Done, &text);
-            if let Some(Over::Adopt(adopt)) = &mut model.over {
-                adopt.adopted.insert(entry);
+            for over in model.over.iter_mut().chain(&mut model.under) {
+                if let Over::Adopt(adopt) = over {
+                    adopt.adopted.insert(entry.clone());
+                }
             }
             model.main.awaited = Some(key);
             if model.paused_at.is_none() {

@@ -7,7 +7,7 @@ use crate::engine::commands::public_payload;
 use crate::event::Event;
 use crate::session_key::SessionKey;
 use crate::ui::message::Effect;
-use crate::ui::model::{Model, Over, Pane, Tone};
+use crate::ui::model::{Delta, Model, Over, Pane, Tone};
 use crate::ui::sheet::RowId;
 use crate::ui::words;
 use crate::visible;
@@ -51,12 +51,24 @@ fn selected_text(model: &Model) -> Option<(String, &'static str)> {
     }
 }
 
-/// Copies the changes on the screen as JSON, as `status --json` words them.
+/// What is said while there is no answer to export.
+pub(super) const NOT_YET: &str = "nothing is shown yet; wait for the answer";
+
+/// Copies the changes on the screen as JSON.
 pub(super) fn copy_json(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Over::Delta(delta)) = &model.over else { return };
-    let Some(changes) = &delta.changes else {
-        return toast(model, effects, Tone::Note, "nothing is shown yet; wait for the answer");
-    };
+    match changes_as_json(delta) {
+        Some(text) => {
+            effects.push(Effect::Copy(text));
+            toast(model, effects, Tone::Done, "copied the changes as JSON");
+        }
+        None => toast(model, effects, Tone::Note, NOT_YET),
+    }
+}
+
+/// The changes on the screen, as `status --json` words them. `None` until they are there.
+pub(super) fn changes_as_json(delta: &Delta) -> Option<String> {
+    let changes = delta.changes.as_ref()?;
     let events: Vec<_> = changes.events.iter().map(event).collect();
     let document = json!({
         "sessionKey": delta.session,
@@ -67,8 +79,7 @@ pub(super) fn copy_json(model: &mut Model, effects: &mut Vec<Effect>) {
         "truncated": changes.truncated,
         "events": events,
     });
-    effects.push(Effect::Copy(document.to_string()));
-    toast(model, effects, Tone::Done, "copied the changes as JSON");
+    Some(document.to_string())
 }
 
 fn event(event: &Event) -> Value {

@@ -4,7 +4,7 @@ use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use tui_input::InputRequest;
 use tui_input::backend::crossterm::to_input_request;
 
-use super::{adopt, copy, delta, graph, main_view, palette, past, sheet};
+use super::{adopt, copy, delta, graph, main_view, palette, past, save, sheet};
 use crate::ui::keymap::{Action, Context, Meaning};
 use crate::ui::message::Effect;
 use crate::ui::model::{Model, Over, Page, PageKind};
@@ -102,9 +102,15 @@ pub(super) fn carry_out(
         Action::Help => toggle_page(model, PageKind::Help),
         Action::Problems => toggle_page(model, PageKind::Problems),
         Action::Back => back(model, effects),
+        _ if model.saving.is_some() => {
+            if action == Action::Accept {
+                save::accept(model, effects);
+            }
+        }
         _ if model.palette.is_some() => palette::act(model, action, event, effects),
         Action::Copy => copy::copy(model, effects),
         Action::CopyJson => copy::copy_json(model, effects),
+        Action::Save => save::open(model, effects),
         Action::Palette => palette::open(model),
         Action::Graph => graph::open(model),
         Action::Upstream => sheet::open(model, Kind::Upstream, effects),
@@ -144,6 +150,10 @@ pub(super) fn paste(model: &mut Model, text: &str) -> bool {
 }
 
 fn type_in(model: &mut Model, request: InputRequest) -> bool {
+    if model.saving.is_some() {
+        save::type_in(model, request);
+        return true;
+    }
     if model.palette.is_some() {
         palette::type_in(model, request);
         return true;
@@ -189,7 +199,10 @@ fn in_field(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
 
 /// Esc: closes what was opened last, then clears what narrows the list.
 fn back(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.page.take().is_some() || model.palette.take().is_some() {
+    if model.page.take().is_some()
+        || model.palette.take().is_some()
+        || model.saving.take().is_some()
+    {
         return;
     }
     let was_typing = std::mem::take(&mut model.typing);

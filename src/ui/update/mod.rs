@@ -9,6 +9,7 @@ mod main_view;
 mod mouse;
 mod palette;
 mod past;
+mod save;
 mod sheet;
 mod snapshot;
 
@@ -56,6 +57,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         }
         Message::Answer(ticket, result) => answer(model, ticket, result, &mut effects),
         Message::Timer(timer) => run_out(model, timer),
+        Message::Done(text) => {
+            toast(model, &mut effects, Tone::Done, &text);
+            true
+        }
         Message::Trouble(text) => {
             toast(model, &mut effects, Tone::Error, &text);
             true

@@ -336,3 +336,61 @@ fn the_desktop_is_told_only_when_that_was_asked_for() {
         assert_eq!(told, desktop);
     }
 }
+
+#[test]
+fn an_answer_finds_the_view_that_asked_even_below_another() {
+    let mut bench = Bench::new();
+    bench.keys("\n");
+    let (ticket, _) = bench.asked();
+    bench.keys("F").send(Message::Answer(ticket, Ok(Reply::Changes(changes(&[7], false, 7)))));
+    bench.keys("\u{1b}");
+    assert!(bench.delta().changes.is_some() && bench.delta().ticket.is_none());
+
+    let mut bench = Bench::new();
+    bench.keys("a");
+    let (ticket, _) = bench.asked();
+    bench.keys("F").send(Message::Answer(ticket, Ok(Reply::Catalog(Listing::default()))));
+    bench.keys("\u{1b}");
+    let Some(Over::Adopt(adopt)) = &bench.model.over else { panic!("not the catalog") };
+    assert!(adopt.listing.is_some() && adopt.ticket.is_none());
+}
+
+#[test]
+fn what_is_shown_is_saved_under_a_path_that_is_asked_for() {
+    let mut bench = Bench::new();
+    bench.keys("gS");
+    assert_eq!(bench.model.context(), Context::Field);
+    bench.keys("x\n");
+    let Some(Effect::Save { path, text }) = bench.effects.first() else {
+        panic!("{:?}", bench.effects)
+    };
+    assert_eq!(path, "tidings-graph.dotx");
+    assert!(text.starts_with("digraph"), "{text}");
+    assert_eq!(bench.model.context(), Context::Graph);
+    bench.send(Message::Done("wrote x".into()));
+    assert_eq!(bench.toast(), (Tone::Done, "wrote x"));
+
+    bench.keys("S\u{1b}");
+    assert!(bench.model.saving.is_none() && bench.effects.is_empty());
+    assert_eq!(bench.model.context(), Context::Graph, "Esc leaves the prompt only");
+    bench.keys("S").ctrl('u').keys("\n");
+    assert!(bench.model.saving.is_some(), "no path, no file");
+}
+
+#[test]
+fn changes_are_saved_once_they_are_there() {
+    let mut bench = Bench::new();
+    bench.keys("\n");
+    let (ticket, _) = bench.asked();
+    bench.keys("S");
+    assert_eq!(bench.toast().0, Tone::Note);
+    assert!(bench.model.saving.is_none());
+    bench.send(Message::Answer(ticket, Ok(Reply::Changes(changes(&[7], false, 7)))));
+    bench.keys("S\n");
+    let Some(Effect::Save { path, text }) = bench.effects.first() else {
+        panic!("{:?}", bench.effects)
+    };
+    assert!(path.ends_with(".json") && path.starts_with("tidings-changes-since-"), "{path}");
+    let document: serde_json::Value = serde_json::from_str(text).unwrap();
+    assert_eq!(document["stateVersion"], 7);
+}
