@@ -110,7 +110,7 @@ pub(in crate::ui) fn is_asked(model: &Model, catalog: &str, thread: &str) -> boo
 /// The engine has adopted it, or says why not.
 pub(super) fn adopted(
     model: &mut Model,
-    entry: (String, String),
+    entry: &(String, String),
     is_watched: bool,
     result: Result<Reply, String>,
     effects: &mut Vec<Effect>,

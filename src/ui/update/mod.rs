@@ -109,7 +109,7 @@ fn answer(
         Asked::Changes => delta::answered(model, ticket, result),
         Asked::Catalog => adopt::listed(model, ticket, result),
         Asked::Adopt { catalog, thread, is_watched } => {
-            adopt::adopted(model, (catalog, thread), is_watched, result, effects);
+            adopt::adopted(model, &(catalog, thread), is_watched, result, effects);
         }
         Asked::Sheet => sheet::answered(model, ticket, result),
         Asked::Past => past::answered(model, result, effects),
