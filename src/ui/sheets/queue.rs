@@ -62,7 +62,7 @@ fn number(n: usize, tint: Tint) -> Field {
 fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
     let lines = match waiting.queue {
         Some(queue) => {
-            let filled = (queue.others * BAR).div_ceil(CAPACITY).min(BAR);
+            let filled = queue.others.saturating_mul(BAR).div_ceil(CAPACITY).min(BAR);
             let bar = format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled));
             let tint = if queue.others >= CAPACITY { Tint::Bad } else { Tint::Text };
             Field::new(format!("{bar} {}/{CAPACITY}", queue.others), tint)

@@ -116,7 +116,10 @@ pub(super) fn summary(model: &Model) -> String {
     };
     let next = match pulse.next_tick_at {
         Some(at) if at > model.now => {
-            format!(" · next in {}", words::span(at - model.now + SECOND - 1))
+            format!(
+                " · next in {}",
+                words::span(at.saturating_sub(model.now).saturating_add(SECOND - 1))
+            )
         }
         Some(_) => " · next now".to_owned(),
         None => String::new(),
