@@ -209,7 +209,7 @@ at_each_size!(explain_out_of_the_graph, |size| {
     screen
 });
 at_each_size!(changes_out_of_a_deep_trail, |size| {
-    let mut screen = view(size, "usuQF");
+    let mut screen = view(size, "gusQF");
     screen.press("<enter>");
     screen.answer_all();
     screen

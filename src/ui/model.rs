@@ -336,10 +336,17 @@ impl Model {
         std::iter::once(Context::Main).chain(views)
     }
 
-    /// Opens a view over the present one.
+    /// Opens a view over the present one. A view of the whole state stands in the trail once: opened again, it takes the place of
+    /// itself and of what was opened from it.
     pub(crate) fn open(&mut self, over: Over) {
         self.typing = false;
+        let context = over.context();
         self.under.extend(self.over.replace(over));
+        let is_of_one = matches!(context, Context::Delta | Context::Explain);
+        let earlier = self.under.iter().position(|view| view.context() == context);
+        if let Some(earlier) = earlier.filter(|_| !is_of_one) {
+            self.under.truncate(earlier);
+        }
     }
 
     /// Goes back to the view from which the present one was opened.

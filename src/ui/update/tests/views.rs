@@ -338,6 +338,18 @@ fn the_desktop_is_told_only_when_that_was_asked_for() {
 }
 
 #[test]
+fn a_view_of_the_whole_state_stands_in_the_trail_once() {
+    let mut bench = Bench::new();
+    bench.keys("gFusus");
+    let trail: Vec<_> = bench.model.trail().collect();
+    let expected =
+        [Context::Main, Context::Graph, Context::Findings, Context::Upstream, Context::Storage];
+    assert_eq!(trail, expected);
+    bench.keys("\u{1b}");
+    assert_eq!(bench.model.trail().last(), Some(Context::Upstream));
+}
+
+#[test]
 fn an_answer_finds_the_view_that_asked_even_below_another() {
     let mut bench = Bench::new();
     bench.keys("\n");
