@@ -117,12 +117,8 @@ fn events_count_no_misses_and_ticks_do() {
     }
 }
 
-#[test]
-fn a_cleared_session_is_said_to_go_on_elsewhere() {
-    let house = House::new();
-    let path = house.transcript("old");
-    let session = house.adopt(&path);
-    let running = house.live(true, NEVER);
+/// The harness clears the session `old`, which goes on as `new` in a file of its own.
+fn clear(house: &House) {
     let new = house.project().join("new.jsonl");
     fs::write(
         &new,
@@ -131,6 +127,15 @@ fn a_cleared_session_is_said_to_go_on_elsewhere() {
     .unwrap();
     Writer::start(&new)
         .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+}
+
+#[test]
+fn a_cleared_session_is_said_to_go_on_elsewhere() {
+    let house = House::new();
+    let path = house.transcript("old");
+    let session = house.adopt(&path);
+    let running = house.live(true, NEVER);
+    clear(&house);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
     running.ask(Request::Tick);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
@@ -142,14 +147,7 @@ fn without_file_events_a_tick_finds_what_a_cleared_session_goes_on_as() {
     let path = house.transcript("old");
     let session = house.adopt(&path);
     let running = house.live(false, OFTEN);
-    let new = house.project().join("new.jsonl");
-    fs::write(
-        &new,
-        "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
-    )
-    .unwrap();
-    Writer::start(&new)
-        .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+    clear(&house);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
 }
 
