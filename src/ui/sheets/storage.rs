@@ -109,7 +109,7 @@ fn fact(
     means: String,
 ) -> Row {
     let share = share.map_or_else(Field::default, |share| {
-        let filled = usize::try_from((share.clamp(0, 100) * BAR / 100)).unwrap_or(0);
+        let filled = usize::try_from(share.clamp(0, 100) * BAR / 100).unwrap_or(0);
         let rest = usize::try_from(BAR).unwrap_or(0) - filled;
         let tint = match share {
             ..80 => Tint::Good,
