@@ -23,7 +23,7 @@ fn a_second_engine_is_a_viewer_and_takes_over() {
     let mut viewer = stage.start();
     assert_eq!(owner.snapshot().role, Role::Owner);
     let role = Role::Viewer { owner: Some(std::process::id()) };
-    assert_eq!(viewer.snapshot().role, role);
+    viewer.wait_for("the name of the owner", |snapshot| snapshot.role == role);
 
     owner.ask(Request::Watch(target())).unwrap();
     let watcher = SessionKey::new("agent:main:main");
