@@ -6,11 +6,12 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::human::{Table, count};
+use super::findings::{Found, in_short};
+use super::human::Table;
 use super::output::Output;
 use super::{CliError, Context};
 use crate::engine::doctor::{self, Check, Health, Terminal};
-use crate::engine::findings::{Count, Finding, findings};
+use crate::engine::findings::{Finding, findings};
 
 /// The arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -33,20 +34,6 @@ struct One<'a> {
     mend: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Found<'a> {
-    rule: &'static str,
-    sentence: &'static str,
-    /// How often it matches; absent without enough data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subjects: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_enough_data: Option<&'static str>,
-}
-
 impl<'a> From<&'a Check> for One<'a> {
     fn from(check: &'a Check) -> Self {
         Self {
@@ -54,22 +41,6 @@ impl<'a> From<&'a Check> for One<'a> {
             status: check.health.as_str(),
             found: &check.found,
             mend: check.mend.as_deref(),
-        }
-    }
-}
-
-impl<'a> From<&'a Finding> for Found<'a> {
-    fn from(finding: &'a Finding) -> Self {
-        let (subjects, not_enough_data) = match &finding.count {
-            Count::Known(subjects) => (Some(subjects.as_slice()), None),
-            Count::NotEnoughData(why) => (None, Some(*why)),
-        };
-        Self {
-            rule: finding.rule.as_str(),
-            sentence: finding.rule.sentence(),
-            count: subjects.map(<[String]>::len),
-            subjects,
-            not_enough_data,
         }
     }
 }
@@ -128,15 +99,7 @@ fn text(checks: &[Check], found: &[Finding]) -> String {
         ]);
     }
     let mut text = table.or("nothing to look at");
-    let mut rules = Table::new(["RULE", "FOUND", "MEANS"]);
-    for finding in found.iter().filter(|finding| finding.matches() != Some(0)) {
-        let how_often = match &finding.count {
-            Count::Known(subjects) => count(subjects.len(), "time"),
-            Count::NotEnoughData(why) => format!("not enough data yet: {why}"),
-        };
-        rules.row([finding.rule.as_str().into(), how_often.into(), finding.rule.sentence().into()]);
-    }
     text.push_str("\n\n");
-    text.push_str(&rules.or("no findings"));
+    text.push_str(&in_short(found));
     text
 }

@@ -28,6 +28,7 @@ pub mod demo;
 mod doctor;
 pub mod error;
 mod explain;
+mod findings;
 mod finish;
 mod follow;
 mod following;
@@ -143,6 +144,8 @@ pub enum Verb {
     Queue(queue::Arguments),
     /// Why a watcher was, or was not, told
     Explain(explain::Arguments),
+    /// What needs a look, by rule, and what can't be judged yet
+    Findings(findings::Arguments),
     /// Print events as they come, one a line, until interrupted
     Follow(follow::Arguments),
     /// Block until something after a version matches, print it, exit
@@ -227,6 +230,7 @@ fn with_context(verb: &Verb, context: &Context, output: &mut Output) -> Result<(
         Verb::Notices(arguments) => notices::run(arguments, context, output),
         Verb::Queue(_) => queue::run(context, output),
         Verb::Explain(arguments) => explain::run(arguments, context, output),
+        Verb::Findings(_) => findings::run(context, output),
         Verb::Follow(arguments) => follow::run(arguments, context, output),
         Verb::Wait(arguments) => wait::run(arguments, context, output),
         Verb::Check(arguments) => check::run(arguments, context, output),

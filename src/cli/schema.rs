@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::json::{Done, RecordedJson};
 use super::output::{Document, Output};
 use super::{
-    CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, following, goal,
-    notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
+    CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, findings, following,
+    goal, notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
 };
 use crate::engine::monitor::LinkOutcome;
 use crate::upstream::files::scan::ScanRow;
@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 /// The verbs whose JSON has a schema.
-const VERBS: [&str; 28] = [
+const VERBS: [&str; 29] = [
     "adopt",
     "alerts",
     "catalog",
@@ -33,6 +33,7 @@ const VERBS: [&str; 28] = [
     "doctor",
     "error",
     "explain",
+    "findings",
     "finish",
     "follow",
     "goal",
@@ -72,6 +73,7 @@ fn schema_of(verb: &str) -> Option<Value> {
         "doctor" => of::<doctor::Examined<'static>>(),
         "error" => of::<error::Failure<'static>>(),
         "explain" => of::<explain::Explained<'static>>(),
+        "findings" => of::<findings::Findings<'static>>(),
         "follow" | "wait" => of::<following::Followed<'static>>(),
         "goal" => either::<RecordedJson<'static>, Done<goal::Unchanged>>(),
         "notices" => of::<notices::Notices<'static>>(),

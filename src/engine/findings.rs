@@ -1,9 +1,10 @@
 //! Findings: lints over a picture. A rule, a sentence, a count, and *not enough data yet* as an answer of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::queue::CAPACITY;
-use super::snapshot::{SessionRow, Snapshot, Source, WatchRow};
+use super::snapshot::{Role, SessionRow, Snapshot, Source, WatchRow};
+use crate::session_key::SessionKey;
 use crate::watch::Condition;
 
 /// A queue counts as near its cap from this many lines on.
@@ -73,6 +74,24 @@ impl Rule {
         }
     }
 
+    /// The condition that it is about; such a rule matches pairs.
+    pub fn condition(self) -> Option<Condition> {
+        Some(match self {
+            Self::Stalled => Condition::Stalled,
+            Self::Stopped => Condition::Stopped,
+            Self::Gap => Condition::Gap,
+            Self::Rewound => Condition::Rewound,
+            Self::Expiring => Condition::Expiring,
+            Self::Unnotifiable => Condition::Unnotifiable,
+            Self::CaseTwins
+            | Self::BareWatchers
+            | Self::HeadsWithoutRows
+            | Self::Blocked
+            | Self::TickOverdue
+            | Self::QueueNearCap => return None,
+        })
+    }
+
     /// What it means and what to do, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -114,50 +133,42 @@ impl Rule {
     }
 }
 
-/// How often a rule matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Count {
-    /// For these: keys of sessions, or of both sides of a watch.
-    Known(Vec<String>),
-    /// It can't be told yet, for this reason.
-    NotEnoughData(&'static str),
-}
-
 /// What one rule found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
     pub rule: Rule,
-    /// How often it matches.
-    pub count: Count,
+    /// Where it matches: keys of sessions, or of both sides of a watch.
+    pub subjects: Vec<String>,
+    /// What could not be judged, and why. There may be matches all the same.
+    pub not_judged: Option<String>,
 }
 
 impl Finding {
-    /// How often the rule matches; `None` without enough data.
+    /// How often the rule matches; `None` without enough data. What could only be judged in part is never "no match".
     pub fn matches(&self) -> Option<usize> {
-        match &self.count {
-            Count::Known(subjects) => Some(subjects.len()),
-            Count::NotEnoughData(_) => None,
+        match self.subjects.len() {
+            0 if self.not_judged.is_some() => None,
+            matches => Some(matches),
         }
     }
 }
 
 /// What every rule finds in a picture.
 pub fn findings(snapshot: &Snapshot) -> Vec<Finding> {
-    Rule::ALL.into_iter().map(|rule| Finding { rule, count: count(rule, snapshot) }).collect()
+    let judge = |rule| Finding {
+        rule,
+        subjects: subjects(rule, snapshot),
+        not_judged: not_judged(rule, snapshot),
+    };
+    Rule::ALL.into_iter().map(judge).collect()
 }
 
-fn count(rule: Rule, snapshot: &Snapshot) -> Count {
-    if let Some(why) = not_enough_data(rule, snapshot) {
-        return Count::NotEnoughData(why);
+fn subjects(rule: Rule, snapshot: &Snapshot) -> Vec<String> {
+    if let Some(condition) = rule.condition() {
+        return watches(snapshot, |row| row.condition == condition);
     }
-    Count::Known(match rule {
-        Rule::Stalled => in_condition(snapshot, Condition::Stalled),
-        Rule::Stopped => in_condition(snapshot, Condition::Stopped),
-        Rule::Gap => in_condition(snapshot, Condition::Gap),
-        Rule::Rewound => in_condition(snapshot, Condition::Rewound),
-        Rule::Expiring => in_condition(snapshot, Condition::Expiring),
-        Rule::Unnotifiable => in_condition(snapshot, Condition::Unnotifiable),
+    match rule {
         Rule::CaseTwins => case_twins(snapshot),
         Rule::BareWatchers => watches(snapshot, |row| !row.cursor.watcher.is_notifiable()),
         Rule::HeadsWithoutRows => {
@@ -168,50 +179,93 @@ fn count(rule: Rule, snapshot: &Snapshot) -> Count {
                 .as_ref()
                 .is_some_and(|link| matches!(link.outcome.as_str(), "blocked" | "unreadable"))
         }),
-        Rule::TickOverdue => {
-            if snapshot.pulse.overdue {
-                vec!["the upstream monitor".into()]
-            } else {
-                Vec::new()
-            }
-        }
+        Rule::TickOverdue if snapshot.pulse.overdue => vec!["the upstream monitor".into()],
         Rule::QueueNearCap => near_cap(snapshot),
-    })
-}
-
-fn not_enough_data(rule: Rule, snapshot: &Snapshot) -> Option<&'static str> {
-    let is_attached = matches!(snapshot.source, Source::Attached { .. });
-    match rule {
-        Rule::Blocked | Rule::TickOverdue if is_attached => {
-            Some("only the system that owns the database knows its monitor")
-        }
-        Rule::Rewound if is_attached && snapshot.revision <= 1 => {
-            Some("it takes two readings to see a cursor go back")
-        }
-        Rule::TickOverdue
-            if snapshot.pulse.last_tick_at.is_none()
-                && snapshot.pulse.links > 0
-                && !snapshot.pulse.overdue =>
-        {
-            Some("the monitor has not ticked yet")
-        }
-        Rule::Blocked
-            if snapshot.sessions.iter().any(|row| {
-                row.watchers > 0
-                    && row.upstream.as_ref().is_some_and(|link| link.outcome_at.is_none())
-            }) && sessions(snapshot, |row| {
-                row.upstream.as_ref().is_some_and(|link| link.outcome_at.is_some())
-            })
-            .is_empty() =>
-        {
-            Some("no source was looked at yet")
-        }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
-fn in_condition(snapshot: &Snapshot, condition: Condition) -> Vec<String> {
-    watches(snapshot, |row| row.condition == condition)
+/// What a rule can't judge in a picture, and why.
+fn not_judged(rule: Rule, snapshot: &Snapshot) -> Option<String> {
+    let is_attached = matches!(snapshot.source, Source::Attached { .. });
+    match rule {
+        Rule::CaseTwins | Rule::BareWatchers | Rule::HeadsWithoutRows => None,
+        Rule::Blocked | Rule::TickOverdue | Rule::QueueNearCap if snapshot.is_past => {
+            Some("nobody keeps what links and queues were then".into())
+        }
+        Rule::Blocked | Rule::TickOverdue if is_attached => {
+            Some("only the system that owns the database knows its monitor".into())
+        }
+        Rule::Blocked => unseen_sources(snapshot),
+        Rule::TickOverdue => {
+            let pulse = &snapshot.pulse;
+            let is_awaited = pulse.last_tick_at.is_none() && pulse.links > 0 && !pulse.overdue;
+            is_awaited.then(|| "the monitor has not ticked yet".into())
+        }
+        Rule::QueueNearCap if is_attached => Some(
+            "only the system that owns the database knows its queues; its cursors imply how many lines are notices"
+                .into(),
+        ),
+        Rule::QueueNearCap => (snapshot.is_owned && snapshot.role != Role::Owner)
+            .then(|| "only the owner's process knows the lines of its queues".into()),
+        Rule::Rewound if is_attached && snapshot.revision <= 1 => {
+            Some("it takes two readings to see a cursor go back".into())
+        }
+        Rule::Stalled => unknown_watches(snapshot).or_else(|| unheard_watchers(snapshot)),
+        Rule::Stopped | Rule::Gap | Rule::Rewound | Rule::Expiring | Rule::Unnotifiable => {
+            unknown_watches(snapshot)
+        }
+    }
+}
+
+/// A pair of which nothing is known is in no other condition.
+fn unknown_watches(snapshot: &Snapshot) -> Option<String> {
+    let mut unknown = snapshot.watches.iter().filter(|row| row.condition == Condition::Unknown);
+    let first = unknown.next()?.because(snapshot.at);
+    Some(format!("{} can't be judged: {first}", count(1 + unknown.count(), "watch", "watches")))
+}
+
+/// Whether a watcher takes turns can't be told while nothing records any of them. Once it is silent for long, it is stopped.
+fn unheard_watchers(snapshot: &Snapshot) -> Option<String> {
+    let heard: HashSet<&SessionKey> = snapshot
+        .sessions
+        .iter()
+        .filter(|row| row.version.is_some() || row.last_turn_at.is_some())
+        .map(|row| &row.key)
+        .collect();
+    let unheard: HashSet<&SessionKey> = snapshot
+        .watches
+        .iter()
+        .filter(|row| {
+            let is_judged = matches!(row.condition, Condition::Stopped | Condition::Unnotifiable);
+            row.cursor.is_pending() && !is_judged
+        })
+        .map(|row| &row.cursor.watcher)
+        .filter(|watcher| !heard.contains(watcher))
+        .collect();
+    (!unheard.is_empty()).then(|| {
+        let watchers = count(unheard.len(), "watcher", "watchers");
+        format!("no turn is on record of {watchers} with an open notice")
+    })
+}
+
+/// A source that no tick looked at may be blocked, and so may all of them when nothing ticks.
+fn unseen_sources(snapshot: &Snapshot) -> Option<String> {
+    if snapshot.pulse.overdue {
+        return Some(
+            "the monitor's tick is overdue: what became of the sources since is unknown".into(),
+        );
+    }
+    let is_unseen = |row: &&SessionRow| {
+        row.watchers > 0 && row.upstream.as_ref().is_some_and(|link| link.outcome_at.is_none())
+    };
+    let unseen = snapshot.sessions.iter().filter(is_unseen).count();
+    (unseen > 0)
+        .then(|| format!("no tick has looked at {} yet", count(unseen, "source", "sources")))
+}
+
+fn count(number: usize, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 fn watches(snapshot: &Snapshot, holds: impl Fn(&WatchRow) -> bool) -> Vec<String> {

@@ -89,7 +89,8 @@ pub fn prometheus(snapshot: &Snapshot, steps: &[(Step, u64)], readings: &Reading
         let owner = i64::from(snapshot.role == Role::Owner);
         text.gauge("tidings_owner", "Whether this process is the owner.", Some(owner));
     }
-    let found: Vec<_> = findings(snapshot)
+    let all_found = findings(snapshot);
+    let found: Vec<_> = all_found
         .iter()
         .filter_map(|finding| {
             Some((label("rule", finding.rule.as_str()), number(finding.matches()?)))
@@ -100,6 +101,18 @@ pub fn prometheus(snapshot: &Snapshot, steps: &[(Step, u64)], readings: &Reading
         "gauge",
         "What the rules find; absent without enough data.",
         &found,
+    );
+    let not_judged: Vec<_> = all_found
+        .iter()
+        .map(|finding| {
+            (label("rule", finding.rule.as_str()), i64::from(finding.not_judged.is_some()))
+        })
+        .collect();
+    text.metric(
+        "tidings_findings_not_judged",
+        "gauge",
+        "Whether a rule could not be judged in full.",
+        &not_judged,
     );
     let steps: Vec<_> = steps
         .iter()

@@ -48,6 +48,7 @@ impl Observer<'_> {
             problems: &[],
         };
         let mut snapshot = assemble(&mut then, found.overview, known)?;
+        snapshot.is_past = true;
         for row in &mut snapshot.watches {
             row.wake = WakeState::Unknown;
             let pair = (row.cursor.watcher.clone(), row.cursor.target.clone());

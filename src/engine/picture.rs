@@ -147,6 +147,8 @@ pub(super) fn assemble(
         holds_until: earlier(earlier(conditions_hold_until, overdue_from), activity_moves),
         role: known.role,
         source: observer.source(),
+        is_owned: known.owned,
+        is_past: false,
         journal: JournalRow {
             rows: overview.rows,
             min: overview.min,

@@ -21,6 +21,10 @@ pub struct Snapshot {
     pub role: Role,
     /// Whose database it is.
     pub source: Source,
+    /// Whether some process is known to own the database.
+    pub is_owned: bool,
+    /// Whether it shows an earlier state. Nobody keeps what links, wakes and queues were then.
+    pub is_past: bool,
     /// The journal as a whole.
     pub journal: JournalRow,
     /// All sessions, by key and agent.

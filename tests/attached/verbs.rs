@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use crate::support::{Foreign, Real, beside, real};
 
-const READING: [&[&str]; 10] = [
+const READING: [&[&str]; 11] = [
     &["sessions"],
     &["watches"],
     &["watches", "agent:main:main"],
     &["notices"],
     &["queue"],
+    &["findings"],
     &["explain", "--watcher", "agent:main:main", "--target", "agent:main:subagent:KEY"],
     &["wait", "--since", "0", "--kind", "goal_changed"],
     &[

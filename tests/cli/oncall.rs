@@ -154,12 +154,15 @@ fn metrics_are_prometheus_text() {
         "tidings_watches{condition=\"in step\"} 0",
         "tidings_pending_notices 1",
         "tidings_actionable_lag_max 1",
-        "tidings_findings{rule=\"stalled\"} 0",
+        "tidings_findings{rule=\"stopped\"} 0",
+        "tidings_findings_not_judged{rule=\"stopped\"} 0",
+        "tidings_findings_not_judged{rule=\"stalled\"} 1",
         "tidings_ledger_entries{step=\"queued\"} 1",
         "tidings_append_failures_last_hour 0",
     ] {
         assert!(text.lines().any(|found| found == line), "{text} has no {line}");
     }
+    assert!(!text.contains("tidings_findings{rule=\"stalled\"}"), "no zero without data: {text}");
     let mut described: Vec<&str> = Vec::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split(' ').next()) {
@@ -245,6 +248,39 @@ fn doctor_finds_what_is_wrong() {
     bytes[8_192..end].fill(0xa5);
     std::fs::write(home.db(), bytes).unwrap();
     assert_eq!(health(&home, "integrity").0, "fault");
+}
+
+#[test]
+fn findings_tell_each_rule_where_it_matches_and_what_cannot_be_judged() {
+    let home = Home::new();
+    home.ok(&format!("watch {W} {T}"));
+    record(&home, "human_direct_message", T);
+    home.ok("watch agent:main:main agent:main:subagent:Child");
+    let of_rule = |rule: &str| {
+        let json = home.json("findings");
+        let all = json["findings"].as_array().unwrap();
+        assert_eq!(all.len(), 12);
+        all.iter().find(|found| found["rule"] == rule).unwrap().clone()
+    };
+    let twins = of_rule("case-twins");
+    assert_eq!(twins["count"], 1);
+    assert_eq!(twins["subjects"][0], "agent:main:subagent:Child / agent:main:subagent:child");
+    let stalled = of_rule("stalled");
+    assert!(stalled.get("count").is_none() && stalled.get("subjects").is_none(), "{stalled}");
+    assert!(stalled["notEnoughData"].as_str().unwrap().contains("no turn is on record"));
+    let stopped = of_rule("stopped");
+    assert_eq!((&stopped["count"], stopped.get("notEnoughData")), (&0.into(), None));
+
+    let text = home.ok("findings");
+    let cells: Vec<Vec<_>> = text
+        .lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert!(cells.iter().any(|line| line[..2] == ["stalled", "not enough data yet"]), "{text}");
+    assert!(cells.iter().any(|line| line[..2] == ["stopped", "0 times"]), "{text}");
+    let twins = cells.iter().position(|line| line[..2] == ["case-twins", "1 time"]).unwrap();
+    assert_eq!(cells[twins + 1], ["agent:main:subagent:Child / agent:main:subagent:child"]);
+    assert!(home.ok("doctor").contains("no turn is on record"));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use tidings::clock::{DAY, MINUTE};
-use tidings::engine::findings::{Count, Rule, findings};
+use tidings::engine::findings::{Finding, Rule, findings};
 use tidings::engine::snapshot::{Role, Snapshot};
-use tidings::event::EventKind;
+use tidings::event::{EventKind, Sequence};
 use tidings::session_key::AgentId;
 use tidings::upstream_link::NewLink;
 
@@ -15,15 +15,23 @@ pub(crate) fn picture(world: &mut World) -> Snapshot {
     world.engine().snapshot(1, Role::Visitor, false, &[]).unwrap()
 }
 
-fn found(snapshot: &Snapshot, rule: Rule) -> Count {
-    findings(snapshot).into_iter().find(|finding| finding.rule == rule).unwrap().count
+fn found(snapshot: &Snapshot, rule: Rule) -> Finding {
+    findings(snapshot).into_iter().find(|finding| finding.rule == rule).unwrap()
 }
 
+/// What a rule finds where it can judge everything.
 fn subjects(snapshot: &Snapshot, rule: Rule) -> Vec<String> {
-    match found(snapshot, rule) {
-        Count::Known(subjects) => subjects,
-        Count::NotEnoughData(why) => vec![format!("not enough data: {why}")],
-    }
+    let finding = found(snapshot, rule);
+    assert_eq!(finding.not_judged, None, "{rule:?}");
+    finding.subjects
+}
+
+/// Asserts that a rule finds nothing because it can't judge, and that it says so.
+fn not_judged(snapshot: &Snapshot, rule: Rule, why: &str) {
+    let finding = found(snapshot, rule);
+    assert_eq!(finding.matches(), None, "{rule:?}");
+    let said = finding.not_judged.unwrap();
+    assert!(said.contains(why), "{rule:?}: {said:?} does not say {why:?}");
 }
 
 fn pair(watcher: &str, target: &str) -> String {
@@ -50,6 +58,7 @@ pub(crate) fn link(world: &mut World, session: &str, agent: &str) {
 fn a_state_that_is_well_has_no_findings() {
     let mut world = World::in_step();
     world.watch(W, T);
+    world.record(&human_turn(W));
     world.record(&human_turn(T));
     for finding in findings(&picture(&mut world)) {
         assert_eq!(finding.matches(), Some(0), "{finding:?}");
@@ -132,10 +141,12 @@ fn bare_watchers_and_a_full_queue_of_another_system() {
     let mut attached = foreign.attach();
     let first = attached.snapshot(1, &[]).unwrap();
     assert_eq!(subjects(&first, Rule::BareWatchers), [pair("global", "agent:main:x")]);
-    assert_eq!(subjects(&first, Rule::QueueNearCap), ["agent:busy:main"]);
-    for rule in [Rule::Blocked, Rule::TickOverdue, Rule::Rewound] {
-        assert!(matches!(found(&first, rule), Count::NotEnoughData(_)), "{rule:?}");
-    }
+    let queues = found(&first, Rule::QueueNearCap);
+    assert_eq!(queues.subjects, ["agent:busy:main"]);
+    assert!(queues.not_judged.unwrap().contains("imply"), "other lines may wait, too");
+    not_judged(&first, Rule::Blocked, "its monitor");
+    not_judged(&first, Rule::TickOverdue, "its monitor");
+    not_judged(&first, Rule::Rewound, "two readings");
     let second = attached.snapshot(2, &[]).unwrap();
     assert_eq!(subjects(&second, Rule::Rewound), Vec::<String>::new());
 }
@@ -161,13 +172,60 @@ fn a_source_that_is_blocked_and_a_tick_that_is_overdue() {
     world.watch(W, T);
     link(&mut world, T, "main");
     let fresh = picture(&mut world);
-    for rule in [Rule::Blocked, Rule::TickOverdue] {
-        assert!(matches!(found(&fresh, rule), Count::NotEnoughData(_)), "{rule:?}");
-    }
+    not_judged(&fresh, Rule::Blocked, "looked at 1 source yet");
+    not_judged(&fresh, Rule::TickOverdue, "has not ticked yet");
     world.engine().tick(&[], None).unwrap();
     let ticked = picture(&mut world);
     assert_eq!(subjects(&ticked, Rule::Blocked), [T], "no provider can read it");
     assert_eq!(subjects(&ticked, Rule::TickOverdue), Vec::<String>::new());
     world.clock.set(START + 2 * MINUTE);
-    assert_eq!(subjects(&picture(&mut world), Rule::TickOverdue).len(), 1);
+    let later = picture(&mut world);
+    assert_eq!(subjects(&later, Rule::TickOverdue).len(), 1);
+    let blocked = found(&later, Rule::Blocked);
+    assert_eq!(blocked.subjects, [T]);
+    assert!(blocked.not_judged.unwrap().contains("overdue"));
+}
+
+#[test]
+fn what_is_unknown_of_a_pair_is_no_clean_zero() {
+    let mut world = World::in_step();
+    world.watch(W, T);
+    link(&mut world, T, "main");
+    world.clock.set(START + 2 * MINUTE);
+    let unwatched = picture(&mut world);
+    for rule in Rule::ALL.into_iter().filter(|rule| rule.condition().is_some()) {
+        not_judged(&unwatched, rule, "1 watch can't be judged: the monitor never ticked");
+    }
+    not_judged(&unwatched, Rule::Blocked, "overdue");
+    assert_eq!(found(&unwatched, Rule::TickOverdue).matches(), Some(1));
+    assert_eq!(subjects(&unwatched, Rule::BareWatchers), Vec::<String>::new());
+}
+
+#[test]
+fn whether_a_watcher_stalls_takes_a_turn_on_record() {
+    let mut world = World::in_step();
+    world.watch(W, T);
+    world.record(&human_turn(T));
+    not_judged(&picture(&mut world), Rule::Stalled, "of 1 watcher with an open notice");
+    assert_eq!(subjects(&picture(&mut world), Rule::Stopped), Vec::<String>::new());
+    world.record(&human_turn(W));
+    assert_eq!(subjects(&picture(&mut world), Rule::Stalled), Vec::<String>::new());
+}
+
+#[test]
+fn another_process_that_owns_the_queues_and_a_past_that_kept_none() {
+    let mut world = World::in_step();
+    world.record(&human_turn(T));
+    world.record(&human_turn(T));
+    let mut as_if = |role: Role, owned: bool| world.engine().snapshot(1, role, owned, &[]).unwrap();
+    let viewer = as_if(Role::Viewer { owner: Some(7) }, true);
+    not_judged(&viewer, Rule::QueueNearCap, "only the owner's process");
+    not_judged(&as_if(Role::Visitor, true), Rule::QueueNearCap, "only the owner's process");
+    for all_known in [as_if(Role::Owner, true), as_if(Role::Visitor, false)] {
+        assert_eq!(subjects(&all_known, Rule::QueueNearCap), Vec::<String>::new());
+    }
+    let past = world.engine().past(Sequence(2), -1).unwrap().unwrap().snapshot;
+    for rule in [Rule::Blocked, Rule::TickOverdue, Rule::QueueNearCap] {
+        not_judged(&past, rule, "nobody keeps");
+    }
 }

@@ -1,7 +1,7 @@
 //! Findings work like lints: the rule, where it matches, and a sentence that says what to do. A rule that can't be judged yet
 //! says so. The most urgent stands first.
 
-use crate::engine::findings::{Count, Rule, findings};
+use crate::engine::findings::{Finding, Rule, findings};
 use crate::engine::snapshot::WatchRow;
 use crate::ui::index::PairId;
 use crate::ui::model::Model;
@@ -24,37 +24,15 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     let all = model.shown();
     let mut rows = Vec::new();
     let mut unknown = Vec::new();
-    for finding in findings(all) {
-        match (finding.count, condition(finding.rule)) {
-            (Count::NotEnoughData(why), _) => unknown.push(not_judged(finding.rule, why)),
-            (Count::Known(subjects), None) => {
-                rows.extend(subjects.into_iter().map(|subject| plain(finding.rule, &subject)));
-            }
-            (Count::Known(_), Some(condition)) => {
-                rows.extend(pairs(model, finding.rule, condition));
-            }
+    for Finding { rule, subjects, not_judged: why } in findings(all) {
+        match rule.condition() {
+            None => rows.extend(subjects.into_iter().map(|subject| plain(rule, &subject))),
+            Some(condition) => rows.extend(pairs(model, rule, condition)),
         }
+        unknown.extend(why.map(|why| not_judged(rule, &why)));
     }
     rows.extend(unknown);
     rows
-}
-
-/// The condition that a rule is about; such a rule matches pairs.
-fn condition(rule: Rule) -> Option<Condition> {
-    Some(match rule {
-        Rule::Stalled => Condition::Stalled,
-        Rule::Stopped => Condition::Stopped,
-        Rule::Gap => Condition::Gap,
-        Rule::Rewound => Condition::Rewound,
-        Rule::Expiring => Condition::Expiring,
-        Rule::Unnotifiable => Condition::Unnotifiable,
-        Rule::CaseTwins
-        | Rule::BareWatchers
-        | Rule::HeadsWithoutRows
-        | Rule::Blocked
-        | Rule::TickOverdue
-        | Rule::QueueNearCap => return None,
-    })
 }
 
 fn pairs(model: &Model, rule: Rule, condition: Condition) -> Vec<Row> {
@@ -118,14 +96,15 @@ fn plain(rule: Rule, subject: &str) -> Row {
 }
 
 fn not_judged(rule: Rule, why: &str) -> Row {
+    let why = clean(why).into_owned();
     let fields = vec![
         Field::new(format!("? {}", rule.as_str()), Tint::Dim),
         Field::new("not enough data yet", Tint::Dim),
         Field::default(),
         Field::default(),
-        Field::new(why, Tint::Dim),
+        Field::new(why.clone(), Tint::Dim),
     ];
-    let detail = vec![format!("not enough data yet: {why}")];
+    let detail = vec![format!("{}: not enough data yet: {why}", rule.as_str())];
     Row { id: RowId::Finding(rule.as_str(), String::new()), fields, detail }
 }
 
@@ -148,13 +127,14 @@ pub(super) fn summary(model: &Model) -> String {
             Some(n) => {
                 counts.push(format!("{} {}", words::number(n as u64), finding.rule.as_str()));
             }
-            None => open += 1,
+            None => {}
         }
+        open += usize::from(finding.not_judged.is_some());
     }
     let mut parts = vec![format!("of {} {hold} hold", words::count(found.len(), "rule"))];
     parts.append(&mut counts);
     if open > 0 {
-        parts.push(format!("{open} can't be judged yet"));
+        parts.push(format!("{open} can't be judged in full"));
     }
     parts.join(" · ")
 }
