@@ -16,6 +16,7 @@ mod pty;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -113,6 +114,38 @@ fn from_the_first_look_to_an_acknowledged_notice() {
     screen.press("q");
     assert_eq!(screen.ends(), 0);
     screen.is_given_back();
+}
+
+#[test]
+fn a_notice_for_the_operator_reaches_the_desktop_and_a_key_can_not_end_its_message() {
+    let home = Home::new();
+    let config = home.folder.path().join(".config/tidings");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "[ui]\ndesktop = true\n").unwrap();
+    let target = "agent:main:x\u{7}\u{1b}]0;evil\u{1b}\\\u{202e}\u{9c}\u{9d}9;y\n";
+    let verb = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
+        let status = command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", home.folder.path())
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success());
+    };
+    verb(&["watch", "agent:operator:main", target]);
+    let session = Session::start(home.command(env!("CARGO_BIN_EXE_tidings")), SIZE);
+    session.shows(&["● owner", "✓ in step"]);
+    verb(&["record", "human_direct_message", target, "--actor-type", "human"]);
+    let message = session.receives(b"\x1b]9;", 0x07);
+    let message = String::from_utf8(message).unwrap();
+    assert_eq!(
+        message,
+        "tidings: notice for you: x␇␛]0;evil␛\\\\u{202e}\\u{9c}\\u{9d}9;y␊ changed"
+    );
+    assert!(!message.chars().any(char::is_control));
+    session.shows(&["notice for you"]);
 }
 
 #[test]

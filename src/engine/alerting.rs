@@ -59,27 +59,43 @@ pub(super) fn tell_aside(
 
 /// Shows a message by the desktop's own program.
 fn desktop(sentence: &str) -> Result<(), String> {
-    let (program, mut command) = if cfg!(target_os = "macos") {
-        let program = "osascript";
-        let mut command = Command::new(program);
-        // The text goes in as an argument, so that nothing in it is run.
-        command.args([
-            "-e",
-            "on run words",
-            "-e",
-            "display notification (item 1 of words) with title \"tidings\"",
-            "-e",
-            "end run",
-            sentence,
-        ]);
-        (program, command)
-    } else {
-        let program = "notify-send";
-        let mut command = Command::new(program);
-        command.args(["--app-name=tidings", "--", "tidings", sentence]);
-        (program, command)
-    };
+    let (program, mut command) = Desktop::HERE.message(sentence);
     run(program, &mut command)
+}
+
+/// A desktop that can show messages.
+#[derive(Debug, Clone, Copy)]
+enum Desktop {
+    MacOs,
+    Other,
+}
+
+impl Desktop {
+    /// The one of this machine.
+    const HERE: Self = if cfg!(target_os = "macos") { Self::MacOs } else { Self::Other };
+
+    /// The program that shows `sentence`, and how it is run. The text goes in as an argument, so that nothing in it is run, and
+    /// behind a word that is no option, so that it is none either.
+    fn message(self, sentence: &str) -> (&'static str, Command) {
+        let (program, arguments): (_, &[&str]) = match self {
+            Self::MacOs => (
+                "osascript",
+                &[
+                    "-e",
+                    "on run argv",
+                    "-e",
+                    "display notification (item 2 of argv) with title (item 1 of argv)",
+                    "-e",
+                    "end run",
+                    "tidings",
+                ],
+            ),
+            Self::Other => ("notify-send", &["--app-name=tidings", "--", "tidings"]),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).arg(sentence);
+        (program, command)
+    }
 }
 
 fn run(program: &str, command: &mut Command) -> Result<(), String> {
@@ -101,4 +117,36 @@ fn run(program: &str, command: &mut Command) -> Result<(), String> {
     // It runs on; somebody has to take its exit status when it ends.
     std::thread::spawn(move || child.wait());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_desktops_program_gets_the_sentence_as_one_argument() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("told");
+        let sentence = "-e \"; do shell script \"rm x\" é";
+        for (desktop, before) in [
+            (
+                Desktop::MacOs,
+                "8 -e on run argv -e display notification (item 2 of argv) with title (item 1 of argv) -e end run tidings",
+            ),
+            (Desktop::Other, "4 --app-name=tidings -- tidings"),
+        ] {
+            let (program, mut command) = desktop.message(sentence);
+            let stand_in = folder.path().join(program);
+            // Another process writes the program: while a file is open for writing here, no program in it can be started.
+            let write = "printf '#!/bin/sh\\nprintf \"%%s\\\\n\" \"$#\" \"$@\" > %s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+            let mut writer = Command::new("/bin/sh");
+            writer.args(["-c", write, "sh"]).args([&stand_in, &told]);
+            assert!(writer.status().unwrap().success());
+            run(program, command.env("PATH", folder.path())).unwrap();
+            let lines = String::from_utf8(std::fs::read(&told).unwrap()).unwrap();
+            let mut lines: Vec<_> = lines.lines().collect();
+            assert_eq!(lines.pop(), Some(sentence));
+            assert_eq!(lines.join(" "), before, "{program}");
+        }
+    }
 }

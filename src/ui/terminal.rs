@@ -77,9 +77,9 @@ impl Terminal {
     }
 
     /// Asks the terminal to show `text`, which has to be clean, as a message of the desktop (OSC 9). A terminal that can't ignores
-    /// it.
+    /// it. BEL ends it: that is how this message was defined, and some terminals know no other end of it.
     pub(super) fn notify(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.inner.backend_mut(), Print(format!("\u{1b}]9;{text}\u{1b}\\")))
+        execute!(self.inner.backend_mut(), Print(format!("\u{1b}]9;{text}\u{7}")))
     }
 
     /// Asks the terminal to put `text` into the clipboard. Works over ssh; a terminal that can't ignores it.

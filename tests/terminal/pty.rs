@@ -17,6 +17,8 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(crate) struct Session {
     child: Box<dyn Child + Send + Sync>,
     emulator: Arc<Mutex<vt100::Parser>>,
+    /// Every byte that the program wrote.
+    written: Arc<Mutex<Vec<u8>>>,
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     /// Kept open, so that the terminal outlives the program as a person's terminal does.
@@ -35,13 +37,24 @@ impl Session {
         let keyboard = pair.master.take_writer().unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
         let screen = Arc::clone(&emulator);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&written);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                kept.lock().unwrap().extend_from_slice(&bytes[..read]);
                 screen.lock().unwrap().process(&bytes[..read]);
             }
         });
-        Self { child, emulator, keyboard, master: pair.master, _slave: pair.slave, modes_before }
+        Self {
+            child,
+            emulator,
+            written,
+            keyboard,
+            master: pair.master,
+            _slave: pair.slave,
+            modes_before,
+        }
     }
 
     /// Types `keys`.
@@ -74,6 +87,20 @@ impl Session {
             let text = session.text();
             wanted.iter().all(|wanted| text.contains(wanted))
         });
+    }
+
+    /// Waits until the program has written a string that begins with `begin` and goes on to the next `end`; what stands between.
+    pub(crate) fn receives(&self, begin: &[u8], end: u8) -> Vec<u8> {
+        let mut found = None;
+        self.until(&format!("{:?}", String::from_utf8_lossy(begin)), |session| {
+            let written = session.written.lock().unwrap();
+            let at = written.windows(begin.len()).position(|window| window == begin);
+            let rest = at.map(|at| &written[at + begin.len()..]);
+            found = rest
+                .and_then(|rest| Some(rest[..rest.iter().position(|byte| *byte == end)?].to_vec()));
+            found.is_some()
+        });
+        found.unwrap()
     }
 
     /// Waits until `wanted` is no longer in the terminal.
