@@ -9,7 +9,8 @@ use super::json::{Done, RecordedJson};
 use super::output::{Document, Output};
 use super::{
     CliError, adopt, alerts, catalog, check, delete, doctor, error, explain, findings, following,
-    goal, notices, queue, reset, scan, send, sessions, status, tick, turn, unwatch, watch, watches,
+    goal, notices, queue, reset, scan, script, send, sessions, status, tick, turn, unwatch, watch,
+    watches,
 };
 use crate::engine::monitor::LinkOutcome;
 use crate::upstream::files::scan::ScanRow;
@@ -23,7 +24,7 @@ pub struct Arguments {
 }
 
 /// The verbs whose JSON has a schema.
-const VERBS: [&str; 29] = [
+const VERBS: [&str; 30] = [
     "adopt",
     "alerts",
     "catalog",
@@ -43,6 +44,7 @@ const VERBS: [&str; 29] = [
     "reset",
     "run",
     "scan",
+    "script",
     "send",
     "sessions",
     "spawn",
@@ -81,6 +83,7 @@ fn schema_of(verb: &str) -> Option<Value> {
         "reset" => of::<Done<reset::Reset>>(),
         "run" => run_line(),
         "scan" => either::<ScanRow, scan::Total<'static>>(),
+        "script" => script_line(),
         "send" => of::<Done<send::Sent<'static>>>(),
         "sessions" => of::<sessions::Sessions<'static>>(),
         "status" => of::<status::Status<'static>>(),
@@ -158,6 +161,57 @@ fn run_line() -> Value {
         "required": ["at", "event", "formatVersion"],
         "$defs": generator.take_definitions(true),
     })
+}
+
+/// The schema of a line of `script`: what is seen after an operation, or with `--check` what differs. These carry no version: the
+/// language of scripts is that of the recorded traces.
+fn script_line() -> Value {
+    let (text, number, maybe) = (
+        json!({ "type": "string" }),
+        json!({ "type": "integer" }),
+        json!({ "type": ["integer", "null"] }),
+    );
+    let list = |fields: Value| {
+        let required: Vec<_> =
+            fields.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        let item = json!({ "type": "object", "properties": fields, "required": required });
+        json!({ "type": "array", "items": item })
+    };
+    let cursors = list(json!({
+        "watcher": text, "target": text, "seen": number, "notified": number, "material": number,
+        "origin": { "enum": ["explicit", "ambient-group"] }, "updated_at": number,
+    }));
+    let heads = list(json!({
+        "session": text, "agent": text, "last": number, "pruned": number, "updated_at": number,
+    }));
+    let links = list(json!({
+        "session": text, "agent": text, "catalog": text, "host": text, "thread": text, "kind": text,
+        "ref": true, "marker": true, "scanned_at": maybe, "created_at": number, "updated_at": number,
+    }));
+    let wakes = list(json!({ "session": text, "reason": text, "coalesce_ms": number }));
+    let queue = list(json!({ "text": text, "context": { "type": ["string", "null"] } }));
+    let observation = json!({
+        "type": "object",
+        "properties": {
+            "ret": true,
+            "error": { "const": true },
+            "cursors": cursors,
+            "heads": heads,
+            "journal": {
+                "type": "object",
+                "properties": { "rows": number, "min": maybe, "max": maybe },
+                "required": ["rows", "min", "max"],
+            },
+            "links": links,
+            "queues": { "type": "object", "additionalProperties": queue },
+            "wakes": wakes,
+        },
+        "required": ["cursors", "heads", "journal", "links", "queues", "wakes"],
+    });
+    let mut generator = settings().into_generator();
+    let checked = generator.subschema_for::<script::Checked>();
+    let definitions = generator.take_definitions(true);
+    json!({ "$schema": settings().meta_schema, "anyOf": [observation, checked], "$defs": definitions })
 }
 
 fn settings() -> SchemaSettings {

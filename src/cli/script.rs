@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -140,14 +141,14 @@ fn item(value: Value, place: &str) -> Result<Item, ScriptError> {
     Ok(Item::Trace(Box::new(trace)))
 }
 
-#[derive(Debug, Serialize)]
-struct Checked {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Checked {
     ok: bool,
     traces: usize,
     differences: Vec<Differs>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Differs {
     trace: String,
     step: usize,

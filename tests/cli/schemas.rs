@@ -69,6 +69,11 @@ fn hold(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), Str
             hold(field, of_field, root, &format!("{at}.{name}"))?;
         }
     }
+    if let (Some(fields), Some(each)) = (value.as_object(), schema.get("additionalProperties")) {
+        for (name, field) in fields {
+            hold(field, each, root, &format!("{at}.{name}"))?;
+        }
+    }
     if let Some(items) = value.as_array().filter(|_| schema.get("items").is_some()) {
         for (i, item) in items.iter().enumerate() {
             hold(item, &schema["items"], root, &format!("{at}[{i}]"))?;
@@ -159,6 +164,7 @@ fn outputs_about_adopted_sessions_keep_to_their_schemas() {
     );
     let file = folder.join(format!("{id}.jsonl"));
     std::fs::write(&file, format!("{row}\nnot a row\n")).unwrap();
+    home.holds("catalog");
     home.holds(&format!("adopt {id} --watch-as {W}"));
     home.holds("tick");
     home.holds("run --for 300ms");
@@ -215,6 +221,51 @@ fn lines_that_stream_keep_to_their_schemas() {
     let followed = Ran::of(follow);
     assert_eq!(followed.code, 130);
     home.lines_hold("follow", &followed.stdout);
+}
+
+#[test]
+fn lines_of_scripts_keep_to_their_schema() {
+    let home = Held(Home::new());
+    let schema = home.schema("script");
+    let script = format!(
+        r#"{{"op":"begin","at":1}}
+           {{"op":"watch","at":2,"watcher":"{W}","target":"{T}"}}
+           {{"op":"link_put","at":3,"session":"{T}","agent":"main","catalog":"c","host":"h","thread":"t","kind":"k","ref":{{}},"marker":{{}}}}
+           {{"op":"record","at":4,"session":"{T}","agent":"main","kind":"goal_changed","actor_type":"human","summary":"s"}}"#
+    );
+    let ran = home.0.pipe(["script", "-"], script.as_bytes());
+    let lines: Vec<Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4, "{ran:?}");
+    for line in &lines {
+        hold(line, &schema, &schema, "$").unwrap();
+    }
+    let last = &lines[3];
+    assert!(["cursors", "heads", "links", "wakes"].iter().all(|name| last[name][0].is_object()));
+    assert!(last["queues"][W][0].is_object());
+    let mut wrong = last.clone();
+    wrong["queues"][W][0]["text"] = 1.into();
+    assert!(hold(&wrong, &schema, &schema, "$").is_err());
+
+    let trace = r#"{"name":"t","ops":[{"op":"begin","at":1}],"expect":[{"ret":7}]}"#;
+    let ran = home.0.pipe(["script", "--check", "--json", "-"], trace.as_bytes());
+    let checked: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(checked["differences"].as_array().unwrap().len(), 1);
+    hold(&checked, &schema, &schema, "$").unwrap();
+}
+
+#[test]
+fn every_verb_that_prints_json_has_a_schema() {
+    let home = Home::new();
+    let verbs = <tidings::cli::Cli as clap::CommandFactory>::command();
+    let verbs: Vec<_> = verbs.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    assert!(verbs.len() > 30, "{verbs:?}");
+    let without: Vec<_> = verbs
+        .iter()
+        .map(String::as_str)
+        .filter(|verb| home.run(["schema", *verb]).code != 0)
+        .collect();
+    assert_eq!(without, ["demo", "metrics", "schema", "completions", "man"]);
 }
 
 #[test]
