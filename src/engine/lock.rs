@@ -1,28 +1,36 @@
 //! Who the owner is: an advisory lock beside the state database, which ends with the process that holds it.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The lock of the owner; dropped, it is free.
 #[derive(Debug)]
 pub struct OwnerLock {
-    _file: File,
+    file: File,
+    path: PathBuf,
 }
 
 impl OwnerLock {
-    /// Takes the lock beside the database at `db`; `None` when another process holds it.
+    /// Takes the lock beside the database at `db`; `None` when another process holds it, or its file was replaced this moment.
     pub fn take(db: &Path) -> Result<Option<Self>, std::io::Error> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(Self::path(db))?;
+        let path = Self::path(db);
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file, path }).filter(Self::is_in_place)),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Whether the locked file still lies where others look for it. Once it was deleted or replaced, another process can take the
+    /// lock as well, and there are two owners.
+    pub fn is_in_place(&self) -> bool {
+        let identity = |meta: Metadata| (meta.dev(), meta.ino());
+        match (self.file.metadata(), self.path.metadata()) {
+            (Ok(held), Ok(there)) => identity(held) == identity(there),
+            _ => false,
         }
     }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::Request;
+use tidings::engine::lock::{OwnerLock, is_owned};
 use tidings::engine::snapshot::{Role, WakeState};
 use tidings::journal::ledger::Step;
 use tidings::journal::sessions::SessionFacts;
@@ -108,4 +109,25 @@ fn a_second_connection_gives_no_locks_away() {
     record(&mut stage.other(), &target());
     running.wait_for("what came after it", |snapshot| snapshot.notices.len() == 1);
     assert!(running.snapshot().problems.is_empty(), "{:?}", running.snapshot().problems);
+}
+
+#[test]
+fn an_owner_whose_lock_was_deleted_gives_way_to_the_next_one() {
+    let stage = Stage::new();
+    let first = stage.start();
+    let lock = OwnerLock::path(&stage.db());
+    std::fs::remove_file(&lock).unwrap();
+    let second = stage.start();
+    assert_eq!(second.snapshot().role, Role::Owner, "nothing keeps it out");
+    let given_up = first.wait_for("the first to give up", |snapshot| {
+        matches!(snapshot.role, Role::Viewer { .. }) && !snapshot.problems.is_empty()
+    });
+    assert!(given_up.problems[0].message.contains("was deleted or replaced"));
+    second.stop();
+    first.wait_for("the take-over", |snapshot| snapshot.role == Role::Owner);
+    // With nobody else there, it takes it again.
+    std::fs::remove_file(&lock).unwrap();
+    first.wait_for("the problem", |snapshot| {
+        snapshot.problems.len() == 1 && snapshot.role == Role::Owner && is_owned(&stage.db())
+    });
 }

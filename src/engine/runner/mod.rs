@@ -174,6 +174,7 @@ impl Runner {
         if self.looked_at_file.elapsed() >= LOOK_AT_FILE {
             self.looked_at_file = Instant::now();
             self.look_at_file();
+            self.look_at_lock();
         }
         if self.lock.is_none() && self.tried_lock.elapsed() >= TRY_LOCK {
             self.try_to_own();
@@ -227,6 +228,21 @@ impl Runner {
                 "another file lies at {db} than the one that was opened; what happens from now on is lost: stop and start again"
             ));
         }
+    }
+
+    /// A lock whose file was deleted keeps nobody out. Whoever holds one is the owner no longer, unless nobody else became one.
+    fn look_at_lock(&mut self) {
+        if self.lock.as_ref().is_none_or(OwnerLock::is_in_place) {
+            return;
+        }
+        self.lock = None;
+        self.wakes = Wakes::default();
+        self.touching = Touching::default();
+        self.problem(format!(
+            "the owner's lock {} was deleted or replaced while this process held it; it is not the owner any more unless it gets it again",
+            OwnerLock::path(&self.options.db).display()
+        ));
+        self.try_to_own();
     }
 
     /// How long the last picture took, as far as the snapshot tells: large states are pictured less often.
