@@ -11,7 +11,7 @@ use super::human::Table;
 use super::output::Output;
 use super::{CliError, Context};
 use crate::engine::doctor::{self, Check, Health, Terminal};
-use crate::engine::findings::{Finding, findings};
+use crate::engine::findings::{Finding, findings, unreadable};
 
 /// The arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -51,10 +51,15 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError
         Some(_) => Vec::new(),
     };
     let is_broken = checks.iter().any(|check| check.health == Health::Fault);
-    let mut found = Vec::new();
+    let mut found = unreadable("the state can't be read");
     if !is_broken {
         match context.reader().and_then(|mut reader| Ok(reader.snapshot()?)) {
-            Ok(snapshot) => found = findings(&snapshot),
+            Ok(snapshot) => {
+                found = findings(&snapshot);
+                if let Some(path) = &context.attach {
+                    checks.extend(doctor::attached(path, &snapshot));
+                }
+            }
             Err(error) => checks.push(doctor::fault("state", error.to_string())),
         }
     }

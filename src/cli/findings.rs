@@ -70,6 +70,12 @@ fn text(found: &[Finding]) -> String {
 
 /// The findings that need a look, and what could not be judged; nothing of rules that all holds to.
 pub(super) fn in_short(found: &[Finding]) -> String {
+    if let [first, rest @ ..] = found
+        && let (None, Some(why)) = (first.matches(), &first.not_judged)
+        && rest.iter().all(|other| other.not_judged == first.not_judged)
+    {
+        return format!("no rule could be judged: {why}");
+    }
     let mut table = Table::new(["RULE", "FOUND", "ABOUT"]);
     for finding in found.iter().filter(|finding| finding.matches() != Some(0)) {
         table.row(about(finding).map(Into::into));

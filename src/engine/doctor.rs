@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::condition::span;
 use super::lock::{OwnerLock, is_owned};
+use super::snapshot::Snapshot;
 use crate::clock::{Millis, SECOND};
 use crate::journal::JournalError;
 use crate::journal::examine::{Examined, beside, examine};
@@ -81,7 +82,7 @@ pub struct Terminal {
     pub no_color: bool,
     /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
     pub locale: Option<String>,
-    /// Columns and rows.
+    /// Columns and rows; 0 where the terminal does not tell.
     pub size: Option<(u16, u16)>,
 }
 
@@ -99,11 +100,15 @@ pub fn state(db: &Path, now: Millis) -> Vec<Check> {
         )];
     }
     let mut checks = vec![permissions(db)];
+    if let Some(check) = no_database_yet(db) {
+        checks.push(check);
+        return checks;
+    }
     match examine(db) {
         Ok(found) => {
             checks.push(schema(db, &found));
             checks.push(integrity(db, &found));
-            checks.push(log(&found));
+            checks.push(log(found.log_bytes));
             checks.push(clock(&found, now));
             checks.push(owner(db, &found));
         }
@@ -111,6 +116,32 @@ pub fn state(db: &Path, now: Millis) -> Vec<Check> {
     }
     checks.push(waiting_failures(db));
     checks
+}
+
+/// What lies where the database should, when it is none: a folder, or an empty file.
+fn no_database_yet(db: &Path) -> Option<Check> {
+    let meta = db.metadata().ok()?;
+    if meta.is_dir() {
+        let found = format!("{} is a folder", db.display());
+        return Some(Check::bad("state", Health::Fault, found, "name a file with --db"));
+    }
+    (meta.len() == 0).then(|| {
+        Check::ok("state", format!("{} is empty; the next verb that writes fills it", db.display()))
+    })
+}
+
+/// Looks at another system's state database at `db`, of which `snapshot` is a picture.
+pub fn attached(db: &Path, snapshot: &Snapshot) -> Vec<Check> {
+    let found = format!(
+        "{} can be read: {} events, {} watches",
+        db.display(),
+        snapshot.journal.rows,
+        snapshot.watches.len()
+    );
+    let events = snapshot.events.iter().map(|row| row.event.occurred_at);
+    let newest = events.chain(snapshot.watches.iter().map(|row| row.cursor.updated_at)).max();
+    let log_bytes = beside(db, "-wal").metadata().map_or(0, |file| file.len());
+    vec![Check::ok("state", found), log(log_bytes), clock_at(newest, snapshot.at)]
 }
 
 fn unreadable(error: &JournalError) -> Check {
@@ -192,26 +223,34 @@ fn integrity(db: &Path, found: &Examined) -> Check {
     )
 }
 
-fn log(found: &Examined) -> Check {
-    if found.log_bytes <= LOG_BYTES {
-        return Check::ok("log", format!("the write-ahead log has {} bytes", found.log_bytes));
+fn log(bytes: u64) -> Check {
+    if bytes <= LOG_BYTES {
+        return Check::ok("log", format!("the write-ahead log has {bytes} bytes"));
     }
     Check::bad(
         "log",
         Health::Warning,
-        format!("the write-ahead log has grown to {} bytes: a reader holds it", found.log_bytes),
+        format!("the write-ahead log has grown to {bytes} bytes: a reader holds it"),
         "end the process that reads the database all the time; then the next write empties the log",
     )
 }
 
 fn clock(found: &Examined, now: Millis) -> Check {
-    match found.newest_at.filter(|at| *at > now + SKEW) {
+    match &found.newest_at {
+        Ok(newest) => clock_at(*newest, now),
+        Err(why) => untold("clock", "whether times in the state lie ahead", why),
+    }
+}
+
+/// The clock, beside the newest time that stands in a database.
+fn clock_at(newest: Option<Millis>, now: Millis) -> Check {
+    match newest.filter(|at| *at > now.saturating_add(SKEW)) {
         Some(at) => Check::bad(
             "clock",
             Health::Warning,
             format!(
                 "the state holds times {} ahead of this clock: it was set back, or another machine writes",
-                span(at - now)
+                span(at.saturating_sub(now))
             ),
             "set the clock; ages and expiries are wrong until it has caught up",
         ),
@@ -221,8 +260,11 @@ fn clock(found: &Examined, now: Millis) -> Check {
 
 /// Who the owner is. The lock tells whether there is one, the database which process that was.
 fn owner(db: &Path, found: &Examined) -> Check {
-    let lives = found.owner.map(is_alive);
-    match (is_owned(db), found.owner, lives) {
+    let written = match &found.owner {
+        Ok(owner) => *owner,
+        Err(why) => return untold("owner", "who wrote itself down as the owner", why),
+    };
+    match (is_owned(db), written, written.map(is_alive)) {
         (true, Some(pid), Some(true)) => Check::ok("owner", format!("process {pid} is the owner")),
         (true, written, _) => Check::bad(
             "owner",
@@ -258,11 +300,25 @@ fn owner(db: &Path, found: &Examined) -> Check {
     }
 }
 
+/// What a damaged database, or one of another schema, does not tell.
+fn untold(name: &'static str, what: &str, why: &str) -> Check {
+    let found = format!("it can't be told {what}: {why}");
+    Check { name, health: Health::Unknown, found, mend: None }
+}
+
 fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| {
-        !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
-    })
+    let number = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    number.is_some_and(|number| {
+        !matches!(rustix::process::test_kill_process(number), Err(rustix::io::Errno::SRCH))
+    }) && !has_ended(pid)
+}
+
+/// Whether a process has ended and nobody has asked for its exit status, as far as `/proc` tells: a signal still reaches it.
+fn has_ended(pid: u32) -> bool {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name of the program stands in parentheses and may hold anything; its state comes behind it.
+    let state = stat.rsplit(|byte| *byte == b')').next().unwrap_or_default();
+    state.trim_ascii_start().first() == Some(&b'Z')
 }
 
 fn waiting_failures(db: &Path) -> Check {
@@ -284,6 +340,14 @@ fn waiting_failures(db: &Path) -> Check {
 
 /// Looks at the folders in which foreign sessions are found.
 pub fn homes(homes: &[(&'static str, PathBuf)]) -> Vec<Check> {
+    if homes.is_empty() {
+        return vec![Check::bad(
+            "catalog",
+            Health::Warning,
+            "no home folder is known, so no foreign session can be found",
+            "set HOME, or upstream.claude_config_dir and upstream.codex_home in the config",
+        )];
+    }
     homes
         .iter()
         .map(|(catalog, folder)| match folder.read_dir() {
@@ -339,6 +403,8 @@ pub fn terminal(terminal: &Terminal) -> Vec<Check> {
         ));
     }
     if let Some((columns, rows)) = terminal.size
+        && columns > 0
+        && rows > 0
         && (columns < 80 || rows < 24)
     {
         checks.push(Check::bad(

@@ -164,6 +164,12 @@ pub fn findings(snapshot: &Snapshot) -> Vec<Finding> {
     Rule::ALL.into_iter().map(judge).collect()
 }
 
+/// Every rule over a state that can't be read, for this reason.
+pub fn unreadable(why: &str) -> Vec<Finding> {
+    let nothing = |rule| Finding { rule, subjects: Vec::new(), not_judged: Some(why.to_owned()) };
+    Rule::ALL.into_iter().map(nothing).collect()
+}
+
 fn subjects(rule: Rule, snapshot: &Snapshot) -> Vec<String> {
     if let Some(condition) = rule.condition() {
         return watches(snapshot, |row| row.condition == condition);

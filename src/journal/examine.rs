@@ -24,10 +24,10 @@ pub struct Examined {
     pub bytes: u64,
     /// The size of its write-ahead log, in bytes.
     pub log_bytes: u64,
-    /// The newest time that stands in it.
-    pub newest_at: Option<Millis>,
-    /// The process that last wrote itself down as the owner.
-    pub owner: Option<u32>,
+    /// The newest time that stands in it, or why it can't be read.
+    pub newest_at: Result<Option<Millis>, String>,
+    /// The process that last wrote itself down as the owner, or why it can't be read.
+    pub owner: Result<Option<u32>, String>,
 }
 
 /// Looks at the file.
@@ -47,25 +47,31 @@ pub fn examine(path: &Path) -> Result<Examined, JournalError> {
     };
     let version = number("PRAGMA user_version").tried("read the schema version")?.unwrap_or(0);
     let known = schema::known_version();
-    let readable = id == Some(schema::APPLICATION_ID) && version == known;
     let integrity = connection
         .query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
         .unwrap_or_else(|error| error.to_string());
+    let is_ours = id == Some(schema::APPLICATION_ID);
+    let read = |sql: &str| {
+        if is_ours && version == known {
+            number(sql).map_err(|error| error.to_string())
+        } else {
+            Err("this program can't read its schema".to_owned())
+        }
+    };
     let newest = "SELECT max(coalesce((SELECT max(updated_at) FROM session_state_heads), 0), \
+                  coalesce((SELECT max(occurred_at) FROM session_state_events), 0), \
                   coalesce((SELECT max(updated_at) FROM session_watch_cursors), 0), \
                   coalesce((SELECT last_tick_at FROM tidings_pulse), 0))";
+    let owner = "SELECT (SELECT process_id FROM tidings_owner)";
     let size = |path: &Path| path.metadata().map_or(0, |file| file.len());
     Ok(Examined {
-        is_ours: id == Some(schema::APPLICATION_ID),
+        is_ours,
         version,
         known,
         bytes: size(path),
         log_bytes: size(&beside(path, "-wal")),
-        newest_at: number(newest).ok().flatten().filter(|at| readable && *at > 0),
-        owner: number("SELECT process_id FROM tidings_owner")
-            .ok()
-            .flatten()
-            .and_then(|owner| u32::try_from(owner).ok()),
+        newest_at: read(newest).map(|at| at.filter(|at| *at > 0)),
+        owner: read(owner).map(|owner| owner.and_then(|owner| u32::try_from(owner).ok())),
         integrity,
     })
 }
