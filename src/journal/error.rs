@@ -85,13 +85,16 @@ impl JournalError {
 
 /// What to do about a failure of SQLite, when that can be said.
 fn advice(error: &rusqlite::Error) -> &'static str {
-    use rusqlite::ErrorCode;
+    use rusqlite::{Error, ErrorCode};
+    if let Error::IntegralValueOutOfRange(..) = error {
+        return "; no time and no sequence is that far away: a fault, or somebody's hand, wrote it, and only a copy from before helps";
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
             "; free some space and try again, nothing that was recorded before is lost"
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            "; the file is damaged: bring back a copy of it, or name another file with --db"
+            "; the file is damaged: bring back a copy of it, or name another file"
         }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             "; the file and its folder have to be readable and writable for you"

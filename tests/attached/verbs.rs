@@ -1,5 +1,6 @@
 //! The verbs over an attached database: the real program, whose writing verbs refuse.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Foreign, Real, beside, real};
+use crate::support::{Foreign, Real, beside, real, settle};
 
 const READING: [&[&str]; 11] = [
     &["sessions"],
@@ -33,7 +34,7 @@ const READING: [&[&str]; 11] = [
     &["status", "agent:main:subagent:KEY", "--changes-since", "0"],
 ];
 
-const WRITING: [&[&str]; 13] = [
+const WRITING: [&[&str]; 14] = [
     &["record", "goal_changed", "agent:main:x", "--actor-type", "human"],
     &["spawn", "agent:main:main", "agent:main:subagent:x", "--run", "r"],
     &["finish", "agent:main:subagent:KEY", "--run", "r", "--outcome", "ok"],
@@ -46,7 +47,26 @@ const WRITING: [&[&str]; 13] = [
     &["reset", "agent:main:main"],
     &["delete", "agent:main:subagent:KEY"],
     &["tick"],
+    &["adopt", "x"],
     &["status", "agent:main:subagent:KEY", "--changes-since", "0", "--as", "agent:main:main"],
+];
+
+const TRANSCRIPT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs/claude/cc-hostile-titles-and-scripts.jsonl");
+
+/// Verbs that print something else than one document, or end in another way: with this exit code.
+const OTHERS: [(&[&str], i32); 11] = [
+    (&["metrics"], 0),
+    (&["catalog"], 0),
+    (&["run", "--for", "400ms"], 0),
+    (&["run", "--for", "400ms", "--json"], 0),
+    (&["alerts", "test"], 1),
+    (&["scan", "--harness", "claude", TRANSCRIPT], 0),
+    (&["script", "-"], 0),
+    (&["demo"], 2),
+    (&["schema", "sessions"], 0),
+    (&["completions", "bash"], 0),
+    (&["man"], 0),
 ];
 
 fn tidings(home: &Path, arguments: &[&str], child: &str) -> Output {
@@ -54,6 +74,7 @@ fn tidings(home: &Path, arguments: &[&str], child: &str) -> Output {
         .args(arguments.iter().map(|argument| argument.replace("KEY", child)))
         .env_clear()
         .env("HOME", home)
+        .stdin(Stdio::null())
         .output()
         .unwrap()
 }
@@ -64,28 +85,65 @@ fn attached(home: &Path, path: &Path, arguments: &[&str], child: &str) -> Output
     tidings(home, &all, child)
 }
 
-fn every_verb(path: &Path, child: &str) {
-    let home = tempfile::tempdir().unwrap();
-    let (before, files) = (std::fs::read(path).unwrap(), beside(path));
+/// Follows until the first event was printed, and interrupts it.
+fn follow(home: &Path, path: &Path) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tidings"))
+        .args(["--attach", path.to_str().unwrap(), "follow", "--since", "0"])
+        .env_clear()
+        .env("HOME", home)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    assert!(stdout.read_line(&mut String::new()).unwrap() > 0);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Runs every verb over the database at `path`, and calls `looks` after each with what was run.
+fn every_verb(home: &Path, path: &Path, child: &str, looks: impl Fn(&[&str])) {
+    let mut ran = BTreeSet::from(["follow"]);
     for arguments in READING {
+        ran.insert(arguments[0]);
         let with_json: Vec<_> = arguments.iter().copied().chain(["--json"]).collect();
-        let output = attached(home.path(), path, &with_json, child);
+        let output = attached(home, path, &with_json, child);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["formatVersion"], 1);
-        assert!(attached(home.path(), path, arguments, child).status.success());
-        assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?} on {}", path.display());
+        looks(&with_json);
+        assert!(attached(home, path, arguments, child).status.success());
+        looks(arguments);
     }
-    let metrics = attached(home.path(), path, &["metrics"], child);
-    assert!(String::from_utf8(metrics.stdout).unwrap().contains("tidings_pending_notices "));
     for arguments in WRITING {
-        let output = attached(home.path(), path, arguments, child);
+        ran.insert(arguments[0]);
+        let output = attached(home, path, arguments, child);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains("attached read-only") && said.lines().count() == 1, "{said}");
-        assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?} on {}", path.display());
+        looks(arguments);
     }
-    assert_eq!(beside(path), files, "nothing is left beside it");
+    for (arguments, code) in OTHERS {
+        ran.insert(arguments[0]);
+        let output = attached(home, path, arguments, child);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        looks(arguments);
+    }
+    assert_eq!(follow(home, path).status.code(), Some(130));
+    looks(&["follow"]);
+    let all = <tidings::cli::Cli as clap::CommandFactory>::command();
+    let all: BTreeSet<_> = all.get_subcommands().map(clap::Command::get_name).collect();
+    assert_eq!(ran, all, "every verb is run");
+}
+
+/// Runs every verb over a database that nobody has open.
+fn leave_no_trace(path: &Path, child: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let (before, files) = (std::fs::read(path).unwrap(), beside(path));
+    every_verb(home.path(), path, child, |ran| {
+        assert_eq!(std::fs::read(path).unwrap(), before, "{ran:?} on {}", path.display());
+        assert_eq!(beside(path), files, "{ran:?} leaves nothing beside it");
+    });
     let own = home.path().join(".local/state/tidings/state.sqlite");
     assert!(!own.exists(), "no state of our own is made");
 }
@@ -94,9 +152,51 @@ fn every_verb(path: &Path, child: &str) {
 fn reading_verbs_read_and_writing_verbs_refuse() {
     let foreign = Foreign::newest();
     foreign.settle();
-    every_verb(&foreign.path(), "a");
+    leave_no_trace(&foreign.path(), "a");
     for Real { path, .. } in &real() {
-        every_verb(path, "wk-1");
+        leave_no_trace(path, "wk-1");
+    }
+}
+
+/// An owner that was killed leaves its log, with what it had not moved into the database yet. The index beside it is SQLite's own,
+/// and any reader may make it anew; the database and its log are the owner's.
+#[test]
+fn what_a_killed_owner_left_is_read_and_stays_as_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    for keeps_index in [true, false] {
+        let foreign = Foreign::newest();
+        let owner = foreign.writer();
+        owner
+            .execute_batch(
+                "PRAGMA wal_autocheckpoint = 0;
+                 UPDATE session_watch_cursors SET last_seen_sequence = 3 WHERE target_session_key LIKE '%:a';
+                 INSERT INTO session_state_heads (session_key, agent_id, last_sequence, updated_at)
+                   VALUES ('agent:main:late', 'main', 8, 1784160008000);",
+            )
+            .unwrap();
+        // What lies on the disk at this moment is what it would leave if it were killed.
+        let left = tempfile::tempdir().unwrap();
+        let path = left.path().join("openclaw.sqlite");
+        let log = path.with_extension("sqlite-wal");
+        std::fs::copy(foreign.path(), &path).unwrap();
+        std::fs::copy(foreign.path().with_extension("sqlite-wal"), &log).unwrap();
+        if keeps_index {
+            let index = path.with_extension("sqlite-shm");
+            std::fs::copy(foreign.path().with_extension("sqlite-shm"), index).unwrap();
+        }
+        settle(&path);
+        let before = [&path, &log].map(|file| std::fs::read(file).unwrap());
+        assert!(before[1].len() > 4_096, "the log is filled");
+        every_verb(home.path(), &path, "a", |ran| {
+            let now = [&path, &log].map(|file| std::fs::read(file).unwrap());
+            assert!(now == before, "{ran:?} changed the database or its log");
+        });
+        let sessions = attached(home.path(), &path, &["sessions"], "");
+        assert!(String::from_utf8_lossy(&sessions.stdout).contains("agent:main:late"));
+        // Its owner finds all of it when it starts again.
+        let again = rusqlite::Connection::open(&path).unwrap();
+        let seen = "SELECT last_seen_sequence FROM session_watch_cursors WHERE target_session_key LIKE '%:subagent:a'";
+        assert_eq!(again.query_row(seen, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
     }
 }
 
