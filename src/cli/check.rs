@@ -108,6 +108,20 @@ impl<'a> From<&'a Judged> for One<'a> {
 }
 
 impl Arguments {
+    /// The bounds that were given for what only the owner of a database knows.
+    fn owners_alone(&self) -> Vec<&'static str> {
+        [
+            ("tick_age", self.warn_tick_age.or(self.max_tick_age)),
+            ("missing", self.warn_missing.or(self.max_missing)),
+            ("blocked_age", self.warn_blocked_age.or(self.max_blocked_age)),
+            ("append_failures", self.warn_append_failures.or(self.max_append_failures)),
+            ("lock_wait", self.warn_lock_wait.or(self.max_lock_wait)),
+        ]
+        .into_iter()
+        .filter_map(|(name, bound)| bound.map(|_| name))
+        .collect()
+    }
+
     /// The bounds: the options win over those of the config.
     fn limits(&self, default: &Limits) -> Limits {
         let bounds = |default: Bounds, warning: Option<i64>, critical: Option<i64>| {
@@ -138,13 +152,19 @@ impl Arguments {
     }
 }
 
+/// What only the process that owns a database can measure.
+const OWNERS_ALONE: &str = "only the system that owns the database knows";
+
 pub(super) fn run(
     arguments: &Arguments,
     context: &Context,
     output: &mut Output,
 ) -> Result<(), CliError> {
     let limits = arguments.limits(&context.config.check_limits());
-    let report = judge(context, &limits).unwrap_or_else(|error| unknown(&error));
+    let mut report = judge(context, &limits).unwrap_or_else(|error| unknown(&error));
+    if context.attach.is_some() {
+        report.require(&arguments.owners_alone(), OWNERS_ALONE);
+    }
     let body = Checked {
         status: report.status.as_str(),
         summary: report.summary(),

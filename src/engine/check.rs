@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::condition::span;
-use super::snapshot::{Snapshot, Source, WatchRow};
+use super::snapshot::{LinkRow, SessionRow, Snapshot, Source, WatchRow};
 use crate::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
 use crate::journal::retention::MAX_EVENTS;
 use crate::watch::Condition;
@@ -258,9 +258,15 @@ fn tick_age(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
     })
 }
 
+/// The sources of sessions, with what our monitor found there. Of those of another system only that system knows.
+fn links(snapshot: &Snapshot) -> impl Iterator<Item = (&SessionRow, &LinkRow)> {
+    let is_ours = matches!(snapshot.source, Source::Own);
+    let all = snapshot.sessions.iter().filter_map(|row| Some((row, row.upstream.as_ref()?)));
+    all.filter(move |_| is_ours)
+}
+
 fn missing(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
-    let links = snapshot.sessions.iter().filter_map(|row| Some((row, row.upstream.as_ref()?)));
-    let (row, link) = links.max_by_key(|(_, link)| link.missing_streak)?;
+    let (row, link) = links(snapshot).max_by_key(|(_, link)| link.missing_streak)?;
     let value = i64::from(link.missing_streak);
     let detail = if value == 0 {
         "no source is missing".to_owned()
@@ -271,8 +277,7 @@ fn missing(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
 }
 
 fn blocked(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
-    let links = snapshot.sessions.iter().filter_map(|row| Some((row, row.upstream.as_ref()?)));
-    let mut links = links.peekable();
+    let mut links = links(snapshot).peekable();
     links.peek()?;
     let oldest = links
         .filter(|(_, link)| matches!(link.outcome.as_str(), "blocked" | "unreadable"))
@@ -333,6 +338,25 @@ fn unknown_watches(snapshot: &Snapshot) -> Option<Judged> {
 }
 
 impl Report {
+    /// Makes the verdict at least *unknown* for each of `names` that could not be judged, for this reason: whoever asks for a bound
+    /// must not take silence for "ok".
+    pub fn require(&mut self, names: &[&'static str], why: &str) {
+        for name in names.iter().copied() {
+            if self.judged.iter().any(|judged| judged.name == name) {
+                continue;
+            }
+            self.status = self.status.max(Status::Unknown);
+            self.judged.push(Judged {
+                name,
+                status: Status::Unknown,
+                value: None,
+                unit: Unit::Count,
+                bounds: Bounds::default(),
+                detail: format!("{name} is unknown: {why}"),
+            });
+        }
+    }
+
     /// The verdict in words: what is bad, or that nothing is.
     pub fn summary(&self) -> String {
         let mut bad: Vec<_> =

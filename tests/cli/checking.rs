@@ -1,7 +1,15 @@
 //! Each threshold of `check`, crossed in both directions by what is done: its line and its exit code.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use tidings::clock::SystemClock;
+use tidings::engine::{Discipline, Engine, Settings};
+use tidings::event::{ActorType, EventKind, NewEvent};
+use tidings::journal::append::Gate;
+use tidings::session_key::{AgentId, SessionKey};
+
+use super::foreign::Foreign;
 use super::support::{Home, words};
 
 const W: &str = "agent:main:main";
@@ -171,6 +179,59 @@ fn a_write_lock_that_is_held() {
     while_held("--max-lock-wait 200ms", 2);
     while_held("--warn-lock-wait 1h --max-lock-wait 2h", 0);
     judged(&home, "--warn-lock-wait 200ms", 0, "lock_wait=");
+}
+
+#[test]
+fn a_journal_that_fills() {
+    let home = Home::new();
+    record(&home);
+    judged(&home, "--max-journal-fill 1", 0, "journal_fill=0%;;1;0");
+    let mut engine =
+        Engine::open(&home.db(), Arc::new(SystemClock), Settings::default(), Discipline::InStep)
+            .unwrap();
+    let event = NewEvent::new(
+        SessionKey::new(T),
+        AgentId::main(),
+        EventKind::GoalChanged,
+        ActorType::Human,
+    );
+    for _ in 0..999 {
+        engine.record(&event, Gate::Open).unwrap();
+    }
+    judged(&home, "", 0, "journal_fill=2%;120;200;0");
+    judged(&home, "--warn-journal-fill 2", 1, "1000 of 50000 events");
+    judged(&home, "--warn-journal-fill 1 --max-journal-fill 2", 2, "1000 of 50000 events");
+    judged(&home, "--warn-journal-fill 3", 0, "journal_fill=2%;3;200;0");
+}
+
+#[test]
+fn what_cannot_be_read_or_only_its_owner_knows_is_unknown() {
+    let home = Home::new();
+    let foreign = Foreign::newest();
+    let over = |path: &std::path::Path, options: &str, code: i32, says: &str| {
+        judged(&home, &format!("--attach {} {options}", path.display()), code, says);
+    };
+    let lenient = "--max-pending-age 9999d --warn-pending-age 9998d --max-untouched 9999d --warn-untouched 9998d";
+    over(&foreign.path(), lenient, 0, "oldest notice");
+    for option in [
+        "max-tick-age 1h",
+        "warn-missing 1",
+        "max-blocked-age 1h",
+        "max-lock-wait 1s",
+        "warn-append-failures 1",
+    ] {
+        over(
+            &foreign.path(),
+            &format!("{lenient} --{option}"),
+            3,
+            "only the system that owns the database knows",
+        );
+    }
+    // What is bad weighs more than what is unknown.
+    over(&foreign.path(), "--max-pending-age 1ms --max-tick-age 1h", 2, "tick_age is unknown");
+    over(&home.path("nowhere.sqlite"), "", 3, "there is no such file");
+    std::fs::write(home.path("garbage.sqlite"), [b'x'; 4_096]).unwrap();
+    over(&home.path("garbage.sqlite"), "", 3, "not a SQLite database");
 }
 
 #[test]

@@ -144,15 +144,23 @@ fn failures_of_other_processes_are_counted() {
 #[test]
 fn another_systems_state_is_judged_by_what_is_known_of_it() {
     let foreign = Foreign::newest();
-    let report = check(
+    let mut report = check(
         &foreign.attach().snapshot(1, &[]).unwrap(),
         &Readings::default(),
         &Limits::default(),
     );
     assert_eq!(report.status, Status::Ok, "{}", report.line());
-    for name in ["tick_age", "append_failures", "lock_wait"] {
+    for name in ["tick_age", "missing", "blocked_age", "append_failures", "lock_wait"] {
         assert_eq!(status(&report, name), None, "{name} is not ours to judge");
     }
+    report.require(&["pending_age"], "nobody knows");
+    assert_eq!(report.status, Status::Ok, "it was judged");
+    report.require(&["tick_age"], "nobody knows");
+    assert_eq!(
+        (report.status, status(&report, "tick_age")),
+        (Status::Unknown, Some(Status::Unknown))
+    );
+    assert!(report.line().contains("tick_age is unknown: nobody knows"), "{}", report.line());
 }
 
 #[test]
