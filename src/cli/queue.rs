@@ -153,7 +153,11 @@ fn text(body: &Queues, now: Millis) -> String {
             } else {
                 count(notices, "notice").into()
             },
-            format!("{}/{CAPACITY}", waiting.lines.len() - notices).into(),
+            if waiting.implied {
+                "unknown".into()
+            } else {
+                format!("{}/{CAPACITY}", waiting.lines.len() - notices).into()
+            },
             known(waiting.messages).into(),
             known(waiting.evicted).into(),
             match &waiting.wake {

@@ -216,6 +216,9 @@ fn what_only_the_other_system_knows_is_unknown_or_implied() {
     let queues = json(&["queue", "--json"]);
     assert!(queues["queues"].as_array().unwrap().iter().all(|queue| queue["implied"] == true));
     assert!(queues["queues"][0].get("evicted").is_none());
+    let text = attached(home.path(), &foreign.path(), &["queue"], "a").stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("(implied)") && !text.contains("/20"), "{text}");
 }
 
 #[test]
