@@ -22,7 +22,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use tidings::clock::SECOND;
 use tidings::engine::live::Reply;
-use tidings::engine::snapshot::Role;
+use tidings::engine::snapshot::{Pulse, Role, Source};
 use tidings::event::{Changes, EventKind, Sequence};
 use tidings::ui::keymap::Keymap;
 use tidings::ui::message::Message;
@@ -190,6 +190,35 @@ at_each_size!(storage_failed, |size| {
 });
 at_each_size!(findings, |size| view(size, "F"));
 at_each_size!(findings_filtered, |size| view(size, "F/ops"));
+/// A view that `keys` open over the team as another system's database tells of it.
+fn attached(size: (u16, u16), keys: &str) -> Screen {
+    let mut snapshot = (*World::team().build()).clone();
+    snapshot.source = Source::Attached { path: "/x/openclaw.sqlite".into() };
+    snapshot.role = Role::Visitor;
+    snapshot.pulse = Pulse { links: snapshot.pulse.links, ..Pulse::default() };
+    snapshot.queues.clear();
+    for notice in &mut snapshot.notices {
+        notice.queued = None;
+    }
+    for session in &mut snapshot.sessions {
+        session.messages = 0;
+        if let Some(link) = &mut session.upstream {
+            link.outcome = "unknown".into();
+            link.detail = Some("only the system that owns this database knows".into());
+            (link.outcome_at, link.missing_streak) = (None, 0);
+        }
+    }
+    let mut screen = Screen::of(size, Arc::new(snapshot));
+    screen.press(keys);
+    screen.answer_all();
+    screen
+}
+
+at_each_size!(attached_main, |size| attached(size, ""));
+at_each_size!(attached_upstream, |size| attached(size, "u"));
+at_each_size!(attached_queue, |size| attached(size, "Q"));
+at_each_size!(attached_storage, |size| attached(size, "s"));
+at_each_size!(attached_findings, |size| attached(size, "F"));
 at_each_size!(explain, |size| view(size, "<tab>/child-a<enter>e"));
 at_each_size!(graph, |size| view(size, "g"));
 at_each_size!(graph_compact, |size| view(size, "gz"));

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::condition::span;
-use super::snapshot::{LinkRow, SessionRow, Snapshot, Source, WatchRow};
+use super::snapshot::{LinkRow, SessionRow, Snapshot, WatchRow};
 use crate::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
 use crate::journal::retention::MAX_EVENTS;
 use crate::watch::Condition;
@@ -230,7 +230,7 @@ fn lag(snapshot: &Snapshot, limits: &Limits) -> Judged {
 /// The tick matters only where a watched session has a source, and where the monitor is ours.
 fn tick_age(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
     let pulse = &snapshot.pulse;
-    if pulse.links == 0 || matches!(snapshot.source, Source::Attached { .. }) {
+    if pulse.links == 0 || snapshot.is_attached() {
         return None;
     }
     let (name, unit, bounds) = ("tick_age", Unit::Time, limits.tick_age);
@@ -260,7 +260,7 @@ fn tick_age(snapshot: &Snapshot, limits: &Limits) -> Option<Judged> {
 
 /// The sources of sessions, with what our monitor found there. Of those of another system only that system knows.
 fn links(snapshot: &Snapshot) -> impl Iterator<Item = (&SessionRow, &LinkRow)> {
-    let is_ours = matches!(snapshot.source, Source::Own);
+    let is_ours = !snapshot.is_attached();
     let all = snapshot.sessions.iter().filter_map(|row| Some((row, row.upstream.as_ref()?)));
     all.filter(move |_| is_ours)
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::queue::CAPACITY;
-use super::snapshot::{Role, SessionRow, Snapshot, Source, WatchRow};
+use super::snapshot::{Role, SessionRow, Snapshot, WatchRow};
 use crate::session_key::SessionKey;
 use crate::watch::Condition;
 
@@ -193,7 +193,7 @@ fn subjects(rule: Rule, snapshot: &Snapshot) -> Vec<String> {
 
 /// What a rule can't judge in a picture, and why.
 fn not_judged(rule: Rule, snapshot: &Snapshot) -> Option<String> {
-    let is_attached = matches!(snapshot.source, Source::Attached { .. });
+    let is_attached = snapshot.is_attached();
     match rule {
         Rule::CaseTwins | Rule::BareWatchers | Rule::HeadsWithoutRows => None,
         Rule::Blocked | Rule::TickOverdue | Rule::QueueNearCap if snapshot.is_past => {
@@ -303,7 +303,7 @@ fn case_twins(snapshot: &Snapshot) -> Vec<String> {
 
 /// Our notices never push anything out; in another system all its lines share the cap, and its cursors imply how many are notices.
 fn near_cap(snapshot: &Snapshot) -> Vec<String> {
-    if matches!(snapshot.source, Source::Own) {
+    if !snapshot.is_attached() {
         let near = snapshot.queues.iter().filter(|queue| queue.others >= NEAR_CAP);
         return near.map(|queue| queue.session.to_string()).collect();
     }

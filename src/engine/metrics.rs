@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::check::Readings;
 use super::findings::findings;
-use super::snapshot::{Role, Snapshot, Source};
+use super::snapshot::{Role, Snapshot};
 use crate::clock::Millis;
 use crate::journal::ledger::Step;
 use crate::journal::retention::MAX_EVENTS;
@@ -80,7 +80,7 @@ pub fn prometheus(snapshot: &Snapshot, steps: &[(Step, u64)], readings: &Reading
         "The largest actionable lag.",
         Some(lag.max().unwrap_or(0)),
     );
-    if matches!(snapshot.source, Source::Own) {
+    if !snapshot.is_attached() {
         let ticked = snapshot.pulse.last_tick_at.map(|at| now - at);
         text.seconds("tidings_tick_age_seconds", "Time since the monitor's last tick.", ticked);
         text.seconds("tidings_tick_duration_seconds", "How long it took.", snapshot.pulse.took);

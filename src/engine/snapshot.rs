@@ -44,6 +44,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Whether another system owns the database: what its memory holds is unknown.
+    pub fn is_attached(&self) -> bool {
+        matches!(self.source, Source::Attached { .. })
+    }
+
     /// Whether the picture still tells what is so at `now`, if nothing was written since: time changes conditions, too, and a
     /// clock that was put back may take a change back.
     pub(super) fn holds_at(&self, now: Millis) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::clock::SECOND;
 use crate::engine::queue::CAPACITY;
-use crate::engine::snapshot::{QueueRow, Source, WakeRow};
+use crate::engine::snapshot::{QueueRow, WakeRow};
 use crate::session_key::SessionKey;
 use crate::ui::model::Model;
 use crate::ui::sheet::{Answers, Field, Row, RowId, Tint};
@@ -59,7 +59,37 @@ fn number(n: usize, tint: Tint) -> Field {
     Field::new(words::number(n as u64), tint).by(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
+/// Of another system only what its cursors imply is known.
+fn implied_row(session: &SessionKey, notices: usize) -> Row {
+    let unknown = || Field::new("?", Tint::Dim);
+    Row {
+        id: RowId::Queue(session.clone()),
+        fields: vec![
+            Field::new(words::short_key(session), Tint::Text),
+            number(notices, Tint::Active),
+            Field::new("not known here", Tint::Dim),
+            unknown(),
+            unknown(),
+            Field::new("? unknown", Tint::Dim),
+            Field::default(),
+            Field::default(),
+        ],
+        detail: vec![
+            format!(
+                "{}: the cursors imply {}",
+                words::whole_key(session),
+                words::count(notices, "notice")
+            ),
+            "whether their lines wait, what else waits and who is woken only that system knows"
+                .into(),
+        ],
+    }
+}
+
 fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
+    if model.shown().is_attached() {
+        return implied_row(session, waiting.notices);
+    }
     let lines = match waiting.queue {
         Some(queue) => {
             let filled = queue.others.saturating_mul(BAR).div_ceil(CAPACITY).min(BAR);
@@ -144,7 +174,7 @@ fn wake(model: &Model, wake: Option<&WakeRow>) -> (Field, Field) {
 
 pub(super) fn summary(model: &Model, answers: &Answers) -> String {
     let all = model.shown();
-    if matches!(all.source, Source::Attached { .. }) {
+    if all.is_attached() {
         return "another system owns this database: what its memory holds is unknown here".into();
     }
     let messages: usize = all.sessions.iter().map(|session| session.messages).sum();

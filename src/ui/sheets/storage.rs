@@ -1,6 +1,5 @@
 //! How full the state database is, as facts with a word on each.
 
-use crate::engine::snapshot::Source;
 use crate::ui::model::Model;
 use crate::ui::sheet::{Answers, Field, Row, RowId, Tint};
 use crate::ui::table::{Column, fixed, flexible};
@@ -91,8 +90,11 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
         ),
         plain("write-ahead log", size(storage.log), "is taken into the file by and by".into()),
     ];
-    if matches!(model.shown().source, Source::Attached { .. }) {
-        rows.retain(|row| !matches!(row.id, RowId::Fact("ledger" | "messages" | "failed appends")));
+    if model.shown().is_attached() {
+        let is_ours = |row: &Row| {
+            matches!(row.id, RowId::Fact("ledger" | "messages" | "failed appends" | "last prune"))
+        };
+        rows.retain(|row| !is_ours(row));
     }
     rows
 }

@@ -63,6 +63,12 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
                 .by(i64::try_from(offset).unwrap_or(i64::MAX))
         },
     );
+    let is_attached = model.shown().is_attached();
+    let missing = if is_attached {
+        "missing unknown".to_owned()
+    } else {
+        format!("missing {}/3", link.missing_streak)
+    };
     let ago = |at: Option<i64>| match at {
         Some(at) => {
             let span = now.saturating_sub(at);
@@ -76,9 +82,8 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
     let detail = vec![
         format!("{} · {size} · {} on {}", path, clean(&link.kind), clean(&link.host)),
         format!(
-            "thread {} · missing {}/3 · adopted {} · {watched}{}",
+            "thread {} · {missing} · adopted {} · {watched}{}",
             clean(&link.thread),
-            link.missing_streak,
             words::date_and_time(link.created_at, &model.setup.zone),
             if session.watchers == 0 { ": an unwatched session is not looked at" } else { "" },
         ),
@@ -91,7 +96,7 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
             Field::new(outcome, tint),
             lag,
             marker,
-            ago(link.outcome_at),
+            if is_attached { Field::new("?", Tint::Dim) } else { ago(link.outcome_at) },
             ago(link.scanned_at),
             Field::new(clean(&link.thread), Tint::Dim),
             Field::new(path, Tint::Dim),
@@ -104,6 +109,12 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
 pub(super) fn summary(model: &Model) -> String {
     let Some(live) = &model.live else { return "no tick yet".to_owned() };
     let pulse = &live.pulse;
+    let watched = words::count(pulse.links, "link");
+    if live.is_attached() {
+        return format!(
+            "only the system that owns this database knows its ticks · {watched} watched"
+        );
+    }
     let last = match (pulse.last_tick_at, pulse.took) {
         (Some(at), took) => {
             let took = took.map(|took| format!(", took {took} ms")).unwrap_or_default();
@@ -124,5 +135,5 @@ pub(super) fn summary(model: &Model) -> String {
         Some(_) => " · next now".to_owned(),
         None => String::new(),
     };
-    format!("{last}{next} · {} watched", words::count(pulse.links, "link"))
+    format!("{last}{next} · {watched} watched")
 }
