@@ -46,7 +46,9 @@ struct Upstream<'a> {
     host_id: &'a str,
     thread_id: &'a str,
     outcome: &'a str,
-    missing_streak: u8,
+    /// How often in a row the source was missing; absent where only another system knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_streak: Option<u8>,
     /// When the source was last looked at; absent before the first look.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_scanned_at: Option<Millis>,
@@ -55,8 +57,9 @@ struct Upstream<'a> {
     detail: Option<&'a str>,
 }
 
-impl<'a> From<&'a SessionRow> for SessionJson<'a> {
-    fn from(row: &'a SessionRow) -> Self {
+impl<'a> SessionJson<'a> {
+    /// `is_attached` says that another system's monitor looks at the sources.
+    fn new(row: &'a SessionRow, is_attached: bool) -> Self {
         Self {
             session_key: &row.key,
             agent_id: &row.agent,
@@ -66,19 +69,19 @@ impl<'a> From<&'a SessionRow> for SessionJson<'a> {
             watchers: row.watchers,
             watching: row.watching,
             pending_notices: row.pending_notices,
-            upstream: row.upstream.as_ref().map(Upstream::from),
+            upstream: row.upstream.as_ref().map(|link| Upstream::new(link, is_attached)),
         }
     }
 }
 
-impl<'a> From<&'a LinkRow> for Upstream<'a> {
-    fn from(link: &'a LinkRow) -> Self {
+impl<'a> Upstream<'a> {
+    fn new(link: &'a LinkRow, is_attached: bool) -> Self {
         Self {
             catalog_id: &link.catalog,
             host_id: &link.host,
             thread_id: &link.thread,
             outcome: &link.outcome,
-            missing_streak: link.missing_streak,
+            missing_streak: (!is_attached).then_some(link.missing_streak),
             last_scanned_at: link.outcome_at.max(link.scanned_at),
             detail: link.detail.as_deref(),
         }
@@ -87,7 +90,8 @@ impl<'a> From<&'a LinkRow> for Upstream<'a> {
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Result<(), CliError> {
     let snapshot = context.reader()?.snapshot()?;
-    let body = Sessions { sessions: snapshot.sessions.iter().map(SessionJson::from).collect() };
+    let json = |row| SessionJson::new(row, snapshot.is_attached());
+    let body = Sessions { sessions: snapshot.sessions.iter().map(json).collect() };
     output.show(&body, || text(&snapshot))
 }
 

@@ -213,6 +213,11 @@ fn what_only_the_other_system_knows_is_unknown_or_implied() {
         notices["notices"].as_array().unwrap().iter().map(|notice| &notice["wake"]).collect();
     assert_eq!(wakes, ["unknown", "never", "never", "unknown"]);
     assert!(notices["notices"][0].get("queued").is_none());
+    let sessions = json(&["sessions", "--json"]);
+    let mut links =
+        sessions["sessions"].as_array().unwrap().iter().filter_map(|row| row.get("upstream"));
+    let link = links.next().unwrap();
+    assert!(link["outcome"] == "unknown" && link.get("missingStreak").is_none(), "{link}");
     let queues = json(&["queue", "--json"]);
     assert!(queues["queues"].as_array().unwrap().iter().all(|queue| queue["implied"] == true));
     assert!(queues["queues"][0].get("evicted").is_none());
