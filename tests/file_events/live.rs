@@ -3,12 +3,13 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::{Reply, Request};
 use tidings::event::EventKind;
 
-use super::support::{House, NEVER, NOISE, OFTEN, Writer, prompt};
+use super::support::{House, NEVER, NOISE, OFTEN, Writer, prompt, prompt_at};
 
 #[test]
 fn what_is_written_is_seen_without_a_tick_and_without_events_at_the_tick() {
@@ -149,6 +150,30 @@ fn without_file_events_a_tick_finds_what_a_cleared_session_goes_on_as() {
     let running = house.live(false, OFTEN);
     clear(&house);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
+}
+
+#[test]
+fn a_fork_that_is_adopted_while_its_copies_are_written_counts_only_its_own_prompts() {
+    let house = House::new();
+    let old = jiff::Timestamp::now() - Duration::from_secs(3);
+    let copies: Vec<_> = (1..=40).map(|id| prompt_at(id, old)).collect();
+    fs::write(house.project().join("parent.jsonl"), copies.concat()).unwrap();
+    let path = house.project().join("fork.jsonl");
+    fs::write(&path, &copies[0]).unwrap();
+    let session = house.adopt(&path);
+    let mut running = house.live(true, NEVER);
+    let mut writer = Writer::start(&path);
+    for copy in &copies[1..] {
+        let (first, second) = copy.split_at(copy.len() / 2);
+        writer.write(first);
+        std::thread::yield_now();
+        writer.write(second);
+    }
+    writer.write(&prompt_at(41, old));
+    running.until_turns(&session, 1);
+    writer.write(&prompt(42));
+    running.until_turns(&session, 1);
+    assert_eq!(house.turns(), 2);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! - [`classify`] decides for one row whether a person wrote it;
 //! - [`marker`] says how far a file has been read, and which file it was;
-//! - `facts` and `agents` find compactions and sub-agents, `continued` and `moved` where a session went on;
+//! - `facts` and `agents` find compactions and sub-agents, `continued` and `moved` where a session went on; `copies` tells
+//!   a fork's copies from its own records;
 //! - [`scan`] shows all of that for one file;
 //! - [`ClaudeProvider`] answers the engine.
 
@@ -10,6 +11,7 @@ mod agents;
 mod catalog;
 pub mod classify;
 mod continued;
+mod copies;
 mod describe;
 mod facts;
 pub mod marker;

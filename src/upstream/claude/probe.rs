@@ -10,12 +10,13 @@ use super::marker::{Agents, Marker};
 use super::moved::{self, Found};
 use super::pairing::Rows;
 use super::place::kind_of;
-use super::{ClaudeProvider, HOST, KIND, agents, facts, retention};
+use super::{ClaudeProvider, HOST, KIND, agents, copies, facts, retention};
+use crate::clock::Millis;
 use crate::upstream::files::place::{Closed, Stat, look, open_real};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::row::Decide as _;
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Window};
+use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Turn, Window};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -179,11 +180,12 @@ impl Asked<'_> {
         count.rows(bytes, from.offset, &mut decide);
         decide.finish(&mut |row, ()| count.row(&row));
         let (echoes, malformed) = (count.echoes, count.malformed);
-        let turns = count.into_turns();
+        let mut turns = count.into_turns();
+        let not_before = from.reread.then_some(probe.link.created_at);
+        let mut told = facts::told(bytes, stat.modified, not_before);
+        self.drop_copies(path, &mut turns, &mut told.facts)?;
         let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
 
-        let not_before = from.reread.then_some(probe.link.created_at);
-        let told = facts::told(bytes, stat.modified, not_before);
         let mut marker = Marker::at(next, from.reread, file, &stat)?;
         let mut facts = told.facts;
         let (of_agents, agents) = self.agents(&stat)?;
@@ -211,6 +213,25 @@ impl Asked<'_> {
             facts,
             goes_on: elsewhere,
         })
+    }
+
+    /// Drops what is older than the adoption and belongs to another session.
+    fn drop_copies(
+        &self,
+        path: &Path,
+        turns: &mut Vec<Turn>,
+        facts: &mut Vec<Fact>,
+    ) -> io::Result<()> {
+        let is_old = |at: Millis| at < self.probe.link.created_at;
+        let of_turns = turns.iter().filter_map(|turn| turn.id.map(|id| (id, turn.at)));
+        let of_facts = facts.iter().map(|fact| (fact.id, fact.at));
+        let old: Vec<_> = of_turns.chain(of_facts).filter(|(_, at)| is_old(*at)).collect();
+        let Some(oldest) = old.iter().map(|(_, at)| *at).min() else { return Ok(()) };
+        let asked = old.into_iter().map(|(id, _)| id).collect();
+        let copies = copies::among(path, &asked, oldest, self.provider.max_row_bytes)?;
+        turns.retain(|turn| turn.id.is_none_or(|id| !copies.contains(&id)));
+        facts.retain(|fact| !copies.contains(&fact.id));
+        Ok(())
     }
 
     /// The session that says of itself that it began when this one was cleared, when that is why it is asked.
