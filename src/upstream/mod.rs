@@ -196,6 +196,8 @@ pub struct Window {
     pub facts: Vec<Fact>,
     /// Said when the session goes on at another place than the link's.
     pub goes_on: Option<Box<GoesOn>>,
+    /// From which thread this one goes on, when its beginning was read and says so for certain.
+    pub continues: Option<Box<Continuation>>,
 }
 
 /// Where changes show that a source is worth a probe.

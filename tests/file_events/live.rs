@@ -118,16 +118,18 @@ fn events_count_no_misses_and_ticks_do() {
     }
 }
 
+/// The rows by which the session `new` says that it began when `old` was cleared.
+const CLEAR: [&str; 2] = [
+    "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
+    "{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n",
+];
+
 /// The harness clears the session `old`, which goes on as `new` in a file of its own.
 fn clear(house: &House) {
     let new = house.project().join("new.jsonl");
-    fs::write(
-        &new,
-        "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
-    )
-    .unwrap();
-    Writer::start(&new)
-        .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+    let [command, program] = CLEAR;
+    fs::write(&new, command).unwrap();
+    Writer::start(&new).write(program);
 }
 
 #[test]
@@ -140,6 +142,29 @@ fn a_cleared_session_is_said_to_go_on_elsewhere() {
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
     running.ask(Request::Tick);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
+}
+
+#[test]
+fn a_cleared_session_is_said_to_go_on_elsewhere_though_the_other_was_adopted_before_it_said_so() {
+    for (file_events, schedule) in [(true, NEVER), (false, OFTEN)] {
+        let house = House::new();
+        let path = house.transcript("old");
+        let session = house.adopt(&path);
+        let mut running = house.live(file_events, schedule);
+        let other = house.transcript("new");
+        let new = house.adopt(&other);
+        let mut writer = Writer::start(&other);
+        writer.write(&prompt(1));
+        running.until_turns(&new, 1);
+        let [command, program] = CLEAR;
+        writer.write(command);
+        writer.write(&prompt(2));
+        running.until_turns(&new, 1);
+        writer.write(program);
+        running.until_outcome(&session, "continued elsewhere", "goes on as new");
+        running.ask(Request::Tick);
+        running.until_outcome(&session, "continued elsewhere", "goes on as new");
+    }
 }
 
 #[test]

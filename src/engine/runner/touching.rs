@@ -225,19 +225,16 @@ impl Runner {
         }
     }
 
-    /// Other threads go on from some: the links of these are probed.
-    pub(super) fn continued(&mut self, found: &[(&'static str, Continuation)]) {
+    /// Another thread of this catalog goes on from one: the links to that one are probed.
+    pub(super) fn continued(&mut self, catalog: &str, Continuation { from, to }: &Continuation) {
         let links = match self.engine.journal().watched_links() {
             Ok((links, _)) => links,
             Err(error) => {
                 return self.problem(format!("could not list the upstream links: {error}"));
             }
         };
-        for link in links {
-            let to = found.iter().find(|(catalog, continuation)| {
-                link.catalog == *catalog && link.thread == continuation.from
-            });
-            let Some((_, Continuation { to, .. })) = to else { continue };
+        for link in links.into_iter().filter(|link| link.catalog == catalog && link.thread == *from)
+        {
             let id = (link.session, link.agent);
             if self.touching.passed_on.insert((id.clone(), to.clone())) {
                 self.touching.continued.insert(id.clone(), to.clone());

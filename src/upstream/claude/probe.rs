@@ -10,13 +10,13 @@ use super::marker::{Agents, Marker};
 use super::moved::{self, Found};
 use super::pairing::Rows;
 use super::place::kind_of;
-use super::{ClaudeProvider, HOST, KIND, agents, copies, facts, retention};
+use super::{ClaudeProvider, HOST, KIND, agents, continued, copies, facts, retention};
 use crate::clock::Millis;
 use crate::upstream::files::place::{Closed, Stat, look, open_real};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::row::Decide as _;
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Turn, Window};
+use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Provider as _, Turn, Window};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -194,6 +194,8 @@ impl Asked<'_> {
         marker.agents = agents;
         marker.continued_in = told.continued_in;
         marker.cleared_to = self.cleared_to().map(str::to_owned);
+        let is_beginning = from.offset < continued::HEAD;
+        let continues = if is_beginning { self.provider.continues(path) } else { None };
         let elsewhere = marker
             .cleared_to
             .as_ref()
@@ -212,6 +214,7 @@ impl Asked<'_> {
             more: (more && stat.size > next) || goes_on,
             facts,
             goes_on: elsewhere,
+            continues: continues.map(Box::new),
         })
     }
 
@@ -296,7 +299,7 @@ impl Asked<'_> {
 }
 
 fn goes_on_as(thread: &str) -> String {
-    format!("it goes on as {thread}; adopt that session to follow it")
+    format!("it goes on as {thread}, which is followed once it is adopted")
 }
 
 /// That the session goes on in another file.
