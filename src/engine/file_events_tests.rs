@@ -112,6 +112,8 @@ fn a_folder_that_went_and_came_back_is_watched_again() {
         while bench.events.folders[&inner].is_watched {
             bench.woken.recv_timeout(Duration::from_secs(20)).expect("an event");
             bench.events.take();
+            // A file that is held keeps its folder from being gone.
+            bench.events.take_held(&[id("a")]);
         }
         assert_eq!(bench.events.look_for_lost().0, HashSet::new());
         std::fs::create_dir(&inner).unwrap();
@@ -130,4 +132,25 @@ fn what_no_link_needs_is_no_longer_watched() {
     assert_eq!(bench.events.folders.len(), 3);
     bench.follow(&[]);
     assert!(bench.events.folders.is_empty() && bench.events.by_path.is_empty());
+}
+
+#[test]
+fn a_source_is_held_from_when_it_is_touched_until_it_is_taken_and_no_longer_than_it_is_one() {
+    let mut bench = Bench::new();
+    let is_held = |bench: &Bench| !bench.events.take_held(&[id("a")]).is_empty();
+    std::fs::write(bench.path("a.jsonl"), "{}\n").unwrap();
+    bench.follow(&["a", "b"]);
+    assert!(is_held(&bench), "it is new");
+    assert!(!is_held(&bench), "it was taken");
+    std::fs::write(bench.path("other.jsonl"), "{}\n").unwrap();
+    std::fs::write(bench.path("a.jsonl"), "{}\n{}\n").unwrap();
+    bench.touched(&["a"]);
+    std::fs::remove_file(bench.path("a.jsonl")).unwrap();
+    bench.touched(&["a"]);
+    assert!(is_held(&bench), "it was touched");
+    std::fs::write(bench.path("a.jsonl"), "{}\n").unwrap();
+    bench.touched(&["a"]);
+    bench.follow(&["b"]);
+    bench.follow(&["b"]);
+    assert_eq!(bench.events.touched().held.len(), 0);
 }

@@ -93,7 +93,7 @@ impl Engine {
     pub(super) fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
         let hashes = self.journal.own_texts(&link.session, OWN_TEXTS)?;
         let own_texts = OwnTexts::new(hashes.into_iter().map(TextHash).collect());
-        Ok(Probe { link, own_texts, cause: Cause::Tick })
+        Ok(Probe { link, own_texts, cause: Cause::Tick, held: None })
     }
 
     /// Settles one answer. Returns the outcome, and the next probe when more lies behind what was read.
@@ -110,6 +110,10 @@ impl Engine {
             Finding::Quiet => {
                 self.quiet.push(link.clone());
                 told("quiet", None)
+            }
+            Finding::QuietBut(detail) => {
+                self.journal.write_outcome(link, "quiet", Some(&detail), true, now)?;
+                told("quiet", Some(detail))
             }
             Finding::Archived => {
                 self.journal.write_outcome(link, ARCHIVED, None, true, now)?;
@@ -219,7 +223,8 @@ impl Engine {
                 let next =
                     if window.more { self.journal.link(&link.session, &link.agent)? } else { None };
                 let next = next.map(|link| self.probe_of(link)).transpose()?;
-                Ok((outcome, next.map(|next| Probe { cause: probe.cause.clone(), ..next })))
+                let Probe { cause, held, .. } = probe.clone();
+                Ok((outcome, next.map(|next| Probe { cause, held, ..next })))
             }
             Settled::Unwatched => Ok((
                 outcome(
@@ -409,15 +414,21 @@ fn moved_to(window: &Window) -> Option<(&str, &Value)> {
 
 /// What can be known of how a source went: whether its harness may have deleted it by its own rule, which goes by the time of
 /// the last write. Whether it did, or somebody else was faster, nobody wrote down.
-fn how_it_went(Absence { last_written, kept }: Absence, now: Millis) -> String {
+fn how_it_went(Absence { last_written, kept, read_to }: Absence, now: Millis) -> String {
     let (silent, kept) = ((now - last_written).max(0), kept.max(0));
     let (days, kept_days) = (silent / DAY, kept / DAY);
     let rule = format!("its harness deletes what was not written for {kept_days} days");
-    if silent >= kept {
+    let mut told = if silent >= kept {
         format!("it was not written for {days} days, and {rule}")
     } else {
         format!("it was written {days} days ago, and {rule}: somebody else removed or moved it")
+    };
+    if let Some(read_to) = read_to {
+        told.push_str(&format!(
+            "; what was written behind byte {read_to} since it was last read is not known"
+        ));
     }
+    told
 }
 
 /// What is worth saying about a window beside its turns.
@@ -428,6 +439,7 @@ fn detail_of(window: &Window) -> Option<String> {
         Some(GoesOn::Elsewhere(detail)) => parts.push(detail.clone()),
         None => {}
     }
+    parts.extend(window.note.clone());
     if window.echoes > 0 {
         parts.push(format!("{} own texts passed over", window.echoes));
     }

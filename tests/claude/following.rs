@@ -193,3 +193,33 @@ fn a_cleared_session_is_found_by_a_tick_though_the_one_that_it_goes_on_as_is_ado
         }
     }
 }
+
+#[test]
+fn what_a_deleted_transcript_may_have_held_unread_is_said_as_long_as_it_is_not_known() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let read_to = path.metadata().unwrap().len();
+    house.adopt(&path);
+    append(&path, &[prompt("lost", 1)]);
+    fs::remove_file(&path).unwrap();
+    let want = format!("behind byte {read_to}");
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("missing", 0));
+    assert!(outcome.detail.unwrap().contains(&want));
+    house.transcript("a", &[prompt("next", 2)]);
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    assert!(outcome.detail.unwrap().contains(&want));
+    append(&path, &[prompt("third", 3)]);
+    for (word, turns) in [("activity", 1), ("quiet", 0), ("quiet", 0)] {
+        let outcome = house.tick();
+        assert_eq!((outcome.outcome.as_str(), outcome.human_turns), (word, turns));
+        assert!(outcome.detail.unwrap().contains(&want));
+    }
+    fs::remove_file(&path).unwrap();
+    house.transcript("a", &[]);
+    let outcome = house.tick();
+    assert_eq!(outcome.outcome, "replaced");
+    let detail = outcome.detail.unwrap();
+    assert!(detail.contains("behind byte") && !detail.contains(&want), "{detail}");
+}

@@ -39,7 +39,7 @@ fn a_thousand_quiet_links_are_read_by_no_probe() {
     assert_eq!(links.len(), LINKS);
     let probes: Vec<_> = links
         .into_iter()
-        .map(|link| Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick })
+        .map(|link| Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick, held: None })
         .collect();
     let look_itself = {
         let before = reads();

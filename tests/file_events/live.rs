@@ -1,6 +1,7 @@
 //! The live engine with file events and without.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -234,4 +235,35 @@ fn sub_agents_are_seen_without_a_tick() {
     running.until_kind(&EventKind::ChildSpawned);
     Writer::start(&file).write(&last);
     running.until_kind(&EventKind::RunCompleted);
+}
+
+#[cfg(target_os = "linux")]
+/// Whether this process, in which the engine runs, has the file open.
+fn is_open(path: &Path) -> bool {
+    let open = fs::read_dir("/proc/self/fd").unwrap();
+    open.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|target| target == path))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prompt_that_is_deleted_with_its_file_a_moment_later_counts_and_so_does_what_comes_in_its_place()
+ {
+    for goes_on in [false, true] {
+        let house = House::new();
+        let path = house.transcript("a");
+        let session = house.adopt(&path);
+        let mut running = house.live(true, NEVER);
+        Writer::start(&path).write(&prompt(1));
+        while !is_open(&path) && house.turns() == 0 {
+            std::thread::yield_now();
+        }
+        fs::remove_file(&path).unwrap();
+        if goes_on {
+            fs::write(&path, prompt(2)).unwrap();
+            running.until_turns(&session, 2);
+            assert_eq!(house.marker(&session).get("missedBehind"), None);
+        } else {
+            running.until_turns(&session, 1);
+        }
+    }
 }

@@ -77,7 +77,10 @@ impl Runner {
         let Some(round) = self.rounds.get_mut(&number) else { return };
         // Misses are counted by ticks alone: three events within a second say no more than one. What is quiet is written
         // down by them, too, all at once.
-        let is_for_tick = matches!(finding, Finding::Quiet | Finding::Missing | Finding::Gone(_));
+        let is_for_tick = matches!(
+            finding,
+            Finding::Quiet | Finding::QuietBut(_) | Finding::Missing | Finding::Gone(_)
+        );
         if is_of_tick || !is_for_tick {
             self.dirty |= finding != Finding::Quiet;
             let next = self.engine.settle_into(probe, finding, &mut round.outcomes);

@@ -51,7 +51,10 @@ impl Runner {
                 self.touching.events = Some(events);
                 self.follow_folders();
                 // What was touched before is what the first tick looks at.
-                self.touching.links.clear();
+                let links: Vec<_> = self.touching.links.drain().map(|(id, _)| id).collect();
+                if let Some(events) = &self.touching.events {
+                    events.take_held(&links);
+                }
             }
             Err(problem) => self.problem(problem),
         }
@@ -154,7 +157,17 @@ impl Runner {
             match self.engine.probes_of(&ready) {
                 Ok(probes) if probes.is_empty() => {}
                 Ok(probes) => {
-                    let probes = probes.into_iter().map(|probe| self.with_cause(probe)).collect();
+                    let mut held = self
+                        .touching
+                        .events
+                        .as_ref()
+                        .map(|events| events.take_held(&ready))
+                        .unwrap_or_default();
+                    let probes = probes.into_iter().map(|probe| {
+                        let held = held.remove(&id_of(&probe));
+                        self.with_cause(Probe { held, ..probe })
+                    });
+                    let probes = probes.collect();
                     self.begin_round(probes);
                 }
                 Err(error) => self.problem(format!("could not read the upstream links: {error}")),

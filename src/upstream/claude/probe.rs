@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -16,7 +17,9 @@ use crate::upstream::files::place::{Closed, Stat, look, open_real};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::row::Decide as _;
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Provider as _, Turn, Window};
+use crate::upstream::{
+    Absence, Cause, Fact, Finding, GoesOn, Held, Probe, Provider as _, Turn, Window,
+};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -68,6 +71,9 @@ fn target(probe: &Probe) -> Result<(PathBuf, Marker), String> {
 
 impl Asked<'_> {
     fn find(&self) -> Result<Finding, Closed> {
+        if let Some(finding) = self.rest_of_deleted()? {
+            return Ok(finding);
+        }
         let is_gone = |closed: &Closed| match closed {
             Closed::Missing(error) => error.kind() == io::ErrorKind::NotFound,
             Closed::Unreadable(_) => false,
@@ -120,7 +126,7 @@ impl Asked<'_> {
                 ..Window::default()
             }),
             Some(detail) => Finding::Elsewhere(detail),
-            None => Finding::Quiet,
+            None => missed(marker.missed_behind).map_or(Finding::Quiet, Finding::QuietBut),
         })
     }
 
@@ -192,6 +198,10 @@ impl Asked<'_> {
         facts.extend(of_agents);
         facts.sort_by_key(|fact| fact.at);
         marker.agents = agents;
+        marker.missed_behind = match from.replaced {
+            Some(_) if !self.marker.ended => Some(self.marker.offset),
+            _ => self.marker.missed_behind,
+        };
         marker.continued_in = told.continued_in;
         marker.cleared_to = self.cleared_to().map(str::to_owned);
         let is_beginning = from.offset < continued::HEAD;
@@ -215,6 +225,7 @@ impl Asked<'_> {
             facts,
             goes_on: elsewhere,
             continues: continues.map(Box::new),
+            note: missed(marker.missed_behind),
         })
     }
 
@@ -261,6 +272,41 @@ impl Asked<'_> {
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 
+    /// What lay here when it was touched, and was deleted since. A harness that has its transcript deleted under it begins
+    /// another one in its place (`observed.md` 1, trap 1).
+    fn rest_of_deleted(&self) -> Result<Option<Finding>, Closed> {
+        let (Some(Held(file)), Some(identity)) = (&self.probe.held, &self.marker.file) else {
+            return Ok(None);
+        };
+        let meta = file.metadata()?;
+        let stat = Stat::of(&meta);
+        let is_there = match look(&self.path) {
+            Ok(there) => (there.device, there.inode) == (stat.device, stat.inode),
+            // It was moved, and is found where it is.
+            Err(_) => meta.nlink() > 0,
+        };
+        if is_there || (self.marker.ended && identity.is_file(&stat)) {
+            return Ok(None);
+        }
+        let replaced = self.marker.change(&**file, &stat)?;
+        let mut window = match self.read_open(&self.path, file, &stat, replaced)? {
+            Finding::Read(window) => window,
+            Finding::Quiet => self.nothing_more(&self.path, file)?,
+            finding => return Ok(Some(finding)),
+        };
+        if !window.more {
+            window.next_marker["ended"] = Value::Bool(true);
+        }
+        // What lies in its place is looked at next.
+        Ok(Some(Finding::Read(Window { more: true, ..window })))
+    }
+
+    /// That nothing lies behind where `file`, at `path`, was read to.
+    fn nothing_more(&self, path: &Path, file: &File) -> io::Result<Window> {
+        let Marker { offset, reread, .. } = self.marker;
+        self.window(path, file, &Start { offset, reread, replaced: None }, &[], false)
+    }
+
     /// Nothing lies where the transcript was.
     fn lost(&self) -> Result<Finding, Closed> {
         let path = match moved::find(&self.provider.projects, &self.path, &self.marker)? {
@@ -275,7 +321,8 @@ impl Asked<'_> {
             Found::Nowhere => {
                 return Ok(self.marker.file.as_ref().map_or(Finding::Missing, |file| {
                     let kept = retention::kept(&self.provider.projects);
-                    Finding::Gone(Absence { last_written: file.modified, kept })
+                    let read_to = (!self.marker.ended).then_some(self.marker.offset);
+                    Finding::Gone(Absence { last_written: file.modified, kept, read_to })
                 }));
             }
         };
@@ -283,19 +330,20 @@ impl Asked<'_> {
         // It is the file that was read, under another number perhaps, so it is read on and not again.
         let window = match self.read_open(&path, &file, &stat, None)? {
             Finding::Read(window) => window,
-            Finding::Quiet => {
-                let from = Start {
-                    offset: self.marker.offset,
-                    reread: self.marker.reread,
-                    replaced: None,
-                };
-                self.window(&path, &file, &from, &[], false)?
-            }
+            Finding::Quiet => self.nothing_more(&path, &file)?,
             finding => return Ok(finding),
         };
         let goes_on = moved(&self.probe.link.thread, &path);
         Ok(Finding::Read(Window { goes_on, ..window }))
     }
+}
+
+/// What is not known of an earlier state of the file, which was read up to this byte.
+fn missed(behind: Option<u64>) -> Option<String> {
+    let behind = behind?;
+    Some(format!(
+        "what an earlier state of the file may have held behind byte {behind} was not read"
+    ))
 }
 
 fn goes_on_as(thread: &str) -> String {

@@ -66,8 +66,15 @@ struct Follower<'a> {
 
 /// What one file holds behind a marker.
 enum Held {
-    /// Something to tell.
-    Found(Finding),
+    /// Whole rows.
+    Read(Box<Window>),
+    /// A row over the limit.
+    Blocked {
+        /// Bytes known of it so far.
+        bytes: u64,
+        /// Where it begins.
+        offset: u64,
+    },
     /// No whole row.
     Nothing {
         /// What to tell all the same: it is another file than before.
@@ -142,7 +149,8 @@ impl Follower<'_> {
     ) -> Result<Finding, Closed> {
         let next = files.after(&segment_of(path));
         match self.read_file(path, marker, next.is_some())? {
-            Held::Found(finding) => Ok(finding),
+            Held::Read(window) => Ok(Finding::Read(*window)),
+            Held::Blocked { bytes, offset } => Ok(Finding::Blocked { bytes, offset }),
             Held::Nothing { moved, grows } => {
                 // The earlier file never grows again; but what is half written there now may have been written before the rewind.
                 if let Some(next) = next.filter(|_| !grows) {
@@ -166,8 +174,8 @@ impl Follower<'_> {
         let held = self.read_open(&Opened { path, rollout: &rollout, stat: &stat }, marker);
         self.kept.keep_open(path, stat, rollout);
         Ok(match held? {
-            Held::Found(Finding::Read(window)) => {
-                Held::Found(Finding::Read(Window { more: window.more || goes_on, ..window }))
+            Held::Read(window) => {
+                Held::Read(Box::new(Window { more: window.more || goes_on, ..*window }))
             }
             held => held,
         })
@@ -185,11 +193,9 @@ impl Follower<'_> {
         };
         frontiers.keep(path, stat, from.offset, unfinished);
         Ok(match stretch {
-            Stretch::Blocked { bytes } => {
-                Held::Found(Finding::Blocked { bytes, offset: from.offset })
-            }
+            Stretch::Blocked { bytes } => Held::Blocked { bytes, offset: from.offset },
             Stretch::Rows { bytes, more } => {
-                Held::Found(Finding::Read(self.window(opened, from, &bytes, more)?))
+                Held::Read(Box::new(self.window(opened, from, &bytes, more)?))
             }
             Stretch::Nothing | Stretch::Partial { .. } => {
                 let is_other = from.replaced.is_some() || marker.is_elsewhere(opened);
