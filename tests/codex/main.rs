@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on ends there")]
 
+mod cases;
 mod catalog;
 mod engine;
 mod facts;
