@@ -106,6 +106,8 @@ pub(super) struct FileEvents {
     watcher: RecommendedWatcher,
     touched: Arc<Mutex<Touched>>,
     folders: HashMap<PathBuf, Folder>,
+    /// The newest folders by date, below each folder of such.
+    by_date: HashMap<PathBuf, Vec<PathBuf>>,
     links: HashMap<LinkId, Places>,
     /// Links by the file that is their source, and by the folder that belongs to it.
     by_path: HashMap<PathBuf, HashSet<LinkId>>,
@@ -150,6 +152,7 @@ impl FileEvents {
             watcher,
             touched,
             folders: HashMap::new(),
+            by_date: HashMap::new(),
             links: HashMap::new(),
             by_path: HashMap::new(),
             said: HashSet::new(),
@@ -178,6 +181,7 @@ impl FileEvents {
                 self.enter(id, places, &mut problems);
             }
         }
+        self.follow_dates(&mut problems);
         self.drop_unneeded();
         self.hold_sources(&new);
         (new, problems)
@@ -203,12 +207,7 @@ impl FileEvents {
 
     fn enter(&mut self, id: LinkId, places: Places, problems: &mut Vec<String>) {
         for (folder, holds_source) in folders_of(&places) {
-            let known = self.folders.entry(folder.clone()).or_default();
-            known.needed += 1;
-            known.holds_source |= holds_source;
-            if known.needed == 1 {
-                self.watch(&folder, problems);
-            }
+            self.need(&folder, holds_source, problems);
         }
         for path in paths_of(&places) {
             self.by_path.entry(path.to_owned()).or_default().insert(id.clone());
@@ -216,12 +215,26 @@ impl FileEvents {
         self.links.insert(id, places);
     }
 
+    /// Watches a folder unless it is watched.
+    fn need(&mut self, folder: &Path, holds_source: bool, problems: &mut Vec<String>) {
+        let known = self.folders.entry(folder.to_owned()).or_default();
+        known.needed += 1;
+        known.holds_source |= holds_source;
+        if !known.is_watched {
+            self.watch(folder, problems);
+        }
+    }
+
+    fn need_no_more(&mut self, folder: &Path) {
+        if let Some(folder) = self.folders.get_mut(folder) {
+            folder.needed -= 1;
+        }
+    }
+
     fn leave(&mut self, id: &LinkId) {
         let Some(places) = self.links.remove(id) else { return };
         for (folder, _) in folders_of(&places) {
-            if let Some(folder) = self.folders.get_mut(&folder) {
-                folder.needed -= 1;
-            }
+            self.need_no_more(&folder);
         }
         for path in paths_of(&places) {
             if let Some(links) = self.by_path.get_mut(path) {
@@ -287,6 +300,7 @@ impl FileEvents {
         for path in paths {
             let links = self.links_at(&path);
             if links.is_empty() {
+                due.beside.extend(self.newly_dated(&path, &mut problems));
                 due.beside.push(path);
                 continue;
             }
@@ -451,6 +465,9 @@ fn is_remote(path: &Path) -> bool {
 fn is_remote(_: &Path) -> bool {
     false
 }
+
+#[path = "file_events_by_date.rs"]
+mod by_date;
 
 #[cfg(test)]
 #[path = "file_events_tests.rs"]

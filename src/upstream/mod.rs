@@ -228,6 +228,8 @@ pub struct Places {
     pub file: PathBuf,
     /// Folders that belong to it, each below or beside the file. They may not be there yet.
     pub folders: Vec<PathBuf>,
+    /// A folder of folders by year, month and day, in the newest of which a file may come that goes on from the source.
+    pub by_date: Option<PathBuf>,
 }
 
 /// A foreign session of this machine.
@@ -333,7 +335,7 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
         let file = path(link.reference_json(), "filePath")
             .or_else(|| path(link.marker_json(), "path"))
             .map(PathBuf::from)?;
-        file.is_absolute().then(|| Places { file, folders: Vec::new() })
+        file.is_absolute().then(|| Places { file, folders: Vec::new(), by_date: None })
     }
 
     /// From which thread the session in this file goes on, when the file says so for certain.

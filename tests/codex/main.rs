@@ -10,6 +10,7 @@ mod facts;
 mod following;
 #[path = "../common/inputs.rs"]
 mod inputs;
+mod live;
 mod probing;
 mod recorded;
 mod rollout;

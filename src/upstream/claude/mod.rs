@@ -102,7 +102,7 @@ impl Provider for ClaudeProvider {
         let file = PathBuf::from(reference.get("filePath")?.as_str()?);
         let own = file.with_extension("");
         let folders = vec![own.join(agents::FOLDER), own];
-        file.is_absolute().then_some(Places { file, folders })
+        file.is_absolute().then_some(Places { file, folders, by_date: None })
     }
 
     fn continues(&self, path: &Path) -> Option<Continuation> {
