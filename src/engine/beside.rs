@@ -53,8 +53,10 @@ impl Beside {
         let Some(since) = last_tick.or(links.iter().map(|link| link.created_at).min()) else {
             return Vec::new();
         };
+        // One that was adopted since may be what an older source goes on as.
         let sources: HashSet<PathBuf> = links
             .iter()
+            .filter(|link| link.created_at < since)
             .filter_map(|link| {
                 let provider =
                     providers.iter().find(|provider| provider.catalog() == link.catalog)?;

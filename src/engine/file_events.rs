@@ -7,19 +7,22 @@
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use notify::event::{EventKind, ModifyKind, RenameMode};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::session_key::{AgentId, SessionKey};
-use crate::upstream::Places;
+use crate::upstream::{Held, Places};
 
 /// By which a link is known.
 pub(super) type LinkId = (SessionKey, AgentId);
 
 /// Paths that may wait to be looked at. Beyond that, everything counts as touched.
 const MOST_PATHS: usize = 4_096;
+
+/// Files that are held open until they are probed.
+const MOST_HELD: usize = 64;
 
 /// What was touched since it was last taken.
 #[derive(Debug, Default)]
@@ -29,6 +32,10 @@ struct Touched {
     gone: HashSet<PathBuf>,
     /// Events were lost.
     everything: bool,
+    /// The files of the links, as far as they are known.
+    sources: HashSet<PathBuf>,
+    /// Those that were touched, as they were then.
+    held: HashMap<PathBuf, Held>,
 }
 
 impl Touched {
@@ -36,24 +43,40 @@ impl Touched {
         self.paths.is_empty() && self.gone.is_empty() && !self.everything
     }
 
-    fn note(&mut self, event: notify::Result<Event>) {
+    /// Notes what was touched. Returns the sources among it that are not held yet.
+    fn note(&mut self, event: notify::Result<Event>) -> Vec<PathBuf> {
         let Ok(event) = event else {
             self.everything = true;
-            return;
+            return Vec::new();
         };
         if event.need_rescan() || self.paths.len() >= MOST_PATHS {
             self.everything = true;
-            return;
+            return Vec::new();
         }
         let goes = matches!(
             event.kind,
             EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
         );
+        let mut sources = Vec::new();
         for path in event.paths {
             if goes {
                 self.gone.insert(path.clone());
+            } else if self.sources.contains(&path) && !self.held.contains_key(&path) {
+                sources.push(path.clone());
             }
             self.paths.insert(path);
+        }
+        sources
+    }
+
+    fn take(&mut self) -> (HashSet<PathBuf>, HashSet<PathBuf>, bool) {
+        let Self { paths, gone, everything, .. } = self;
+        (std::mem::take(paths), std::mem::take(gone), std::mem::take(everything))
+    }
+
+    fn hold(&mut self, path: PathBuf, held: Option<Held>) {
+        if let Some(held) = held.filter(|_| self.held.len() < MOST_HELD) {
+            self.held.entry(path).or_insert(held);
         }
     }
 }
@@ -83,6 +106,8 @@ pub(super) struct FileEvents {
     watcher: RecommendedWatcher,
     touched: Arc<Mutex<Touched>>,
     folders: HashMap<PathBuf, Folder>,
+    /// The newest folders by date, below each folder of such.
+    by_date: HashMap<PathBuf, Vec<PathBuf>>,
     links: HashMap<LinkId, Places>,
     /// Links by the file that is their source, and by the folder that belongs to it.
     by_path: HashMap<PathBuf, HashSet<LinkId>>,
@@ -102,12 +127,17 @@ impl FileEvents {
             if event.as_ref().is_ok_and(|event| event.kind.is_access() && !event.need_rescan()) {
                 return;
             }
-            let is_first = {
-                let mut touched = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let (is_first, sources) = {
+                let mut touched = lock();
                 let was_empty = touched.is_empty();
-                touched.note(event);
-                was_empty && !touched.is_empty()
+                let sources = touched.note(event);
+                (was_empty && !touched.is_empty(), sources)
             };
+            for path in sources {
+                let held = Held::open(&path);
+                lock().hold(path, held);
+            }
             if is_first {
                 wake();
             }
@@ -122,6 +152,7 @@ impl FileEvents {
             watcher,
             touched,
             folders: HashMap::new(),
+            by_date: HashMap::new(),
             links: HashMap::new(),
             by_path: HashMap::new(),
             said: HashSet::new(),
@@ -150,18 +181,33 @@ impl FileEvents {
                 self.enter(id, places, &mut problems);
             }
         }
+        self.follow_dates(&mut problems);
         self.drop_unneeded();
+        self.hold_sources(&new);
         (new, problems)
+    }
+
+    /// Tells the listener which files are sources, and holds those of links that are new.
+    fn hold_sources(&self, new: &HashSet<LinkId>) {
+        let file = |id| self.links.get(id).map(|places: &Places| places.file.clone());
+        let opened: Vec<_> = new
+            .iter()
+            .take(MOST_HELD)
+            .filter_map(file)
+            .map(|path| (path.clone(), Held::open(&path)))
+            .collect();
+        let mut touched = self.touched();
+        touched.sources = self.links.values().map(|places| places.file.clone()).collect();
+        let Touched { sources, held, .. } = &mut *touched;
+        held.retain(|path, _| sources.contains(path));
+        for (path, held) in opened {
+            touched.hold(path, held);
+        }
     }
 
     fn enter(&mut self, id: LinkId, places: Places, problems: &mut Vec<String>) {
         for (folder, holds_source) in folders_of(&places) {
-            let known = self.folders.entry(folder.clone()).or_default();
-            known.needed += 1;
-            known.holds_source |= holds_source;
-            if known.needed == 1 {
-                self.watch(&folder, problems);
-            }
+            self.need(&folder, holds_source, problems);
         }
         for path in paths_of(&places) {
             self.by_path.entry(path.to_owned()).or_default().insert(id.clone());
@@ -169,12 +215,26 @@ impl FileEvents {
         self.links.insert(id, places);
     }
 
+    /// Watches a folder unless it is watched.
+    fn need(&mut self, folder: &Path, holds_source: bool, problems: &mut Vec<String>) {
+        let known = self.folders.entry(folder.to_owned()).or_default();
+        known.needed += 1;
+        known.holds_source |= holds_source;
+        if !known.is_watched {
+            self.watch(folder, problems);
+        }
+    }
+
+    fn need_no_more(&mut self, folder: &Path) {
+        if let Some(folder) = self.folders.get_mut(folder) {
+            folder.needed -= 1;
+        }
+    }
+
     fn leave(&mut self, id: &LinkId) {
         let Some(places) = self.links.remove(id) else { return };
         for (folder, _) in folders_of(&places) {
-            if let Some(folder) = self.folders.get_mut(&folder) {
-                folder.needed -= 1;
-            }
+            self.need_no_more(&folder);
         }
         for path in paths_of(&places) {
             if let Some(links) = self.by_path.get_mut(path) {
@@ -226,8 +286,7 @@ impl FileEvents {
 
     /// Takes what was touched: the links that have to be probed, and files that belong to none.
     pub(super) fn take(&mut self) -> (Due, Vec<String>) {
-        let Touched { paths, gone, everything } =
-            std::mem::take(&mut *self.touched.lock().unwrap_or_else(PoisonError::into_inner));
+        let (paths, gone, everything) = self.touched().take();
         let mut due = Due::default();
         let mut problems = Vec::new();
         if everything {
@@ -241,6 +300,7 @@ impl FileEvents {
         for path in paths {
             let links = self.links_at(&path);
             if links.is_empty() {
+                due.beside.extend(self.newly_dated(&path, &mut problems));
                 due.beside.push(path);
                 continue;
             }
@@ -250,6 +310,27 @@ impl FileEvents {
             due.links.extend(links);
         }
         (due, problems)
+    }
+
+    fn touched(&self) -> MutexGuard<'_, Touched> {
+        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the files of these links that are held, each as it was when it was first touched.
+    pub(super) fn take_held(&self, links: &[LinkId]) -> HashMap<LinkId, Held> {
+        let files: Vec<_> = links
+            .iter()
+            .filter_map(|id| Some((id.clone(), self.links.get(id)?.file.clone())))
+            .collect();
+        let mut touched = self.touched();
+        let held = files
+            .iter()
+            .filter_map(|(id, file)| Some((id.clone(), touched.held.get(file)?.clone())))
+            .collect();
+        for (_, file) in &files {
+            touched.held.remove(file);
+        }
+        held
     }
 
     /// A watched folder went away or is another one now: the watch went with it. False when it was none.
@@ -384,6 +465,9 @@ fn is_remote(path: &Path) -> bool {
 fn is_remote(_: &Path) -> bool {
     false
 }
+
+#[path = "file_events_by_date.rs"]
+mod by_date;
 
 #[cfg(test)]
 #[path = "file_events_tests.rs"]

@@ -29,6 +29,7 @@ impl Bench {
         Places {
             file: self.path(&format!("{name}.jsonl")),
             folders: vec![tree.join("subagents"), tree],
+            by_date: None,
         }
     }
 
@@ -37,6 +38,15 @@ impl Bench {
         let (new, problems) = self.events.follow(wanted);
         assert_eq!(problems, [""; 0]);
         new
+    }
+
+    /// Takes until this file was told of.
+    fn until_beside(&mut self, file: &Path) {
+        let mut came = self.events.take().0.beside;
+        while !came.iter().any(|path| path == file) {
+            self.woken.recv_timeout(Duration::from_secs(20)).expect("an event");
+            came = self.events.take().0.beside;
+        }
     }
 
     /// Takes until all of `links` were touched.
@@ -101,7 +111,7 @@ fn a_folder_that_went_and_came_back_is_watched_again() {
     std::fs::create_dir(&inner).unwrap();
     let file = inner.join("a.jsonl");
     std::fs::write(&file, "{}\n").unwrap();
-    let places = Places { file: file.clone(), folders: Vec::new() };
+    let places = Places { file: file.clone(), folders: Vec::new(), by_date: None };
     bench.events.follow([(id("a"), places)].into());
     for way in ["removed", "moved"] {
         if way == "removed" {
@@ -112,6 +122,8 @@ fn a_folder_that_went_and_came_back_is_watched_again() {
         while bench.events.folders[&inner].is_watched {
             bench.woken.recv_timeout(Duration::from_secs(20)).expect("an event");
             bench.events.take();
+            // A file that is held keeps its folder from being gone.
+            bench.events.take_held(&[id("a")]);
         }
         assert_eq!(bench.events.look_for_lost().0, HashSet::new());
         std::fs::create_dir(&inner).unwrap();
@@ -130,4 +142,53 @@ fn what_no_link_needs_is_no_longer_watched() {
     assert_eq!(bench.events.folders.len(), 3);
     bench.follow(&[]);
     assert!(bench.events.folders.is_empty() && bench.events.by_path.is_empty());
+}
+
+#[test]
+fn a_source_is_held_from_when_it_is_touched_until_it_is_taken_and_no_longer_than_it_is_one() {
+    let mut bench = Bench::new();
+    let is_held = |bench: &Bench| !bench.events.take_held(&[id("a")]).is_empty();
+    std::fs::write(bench.path("a.jsonl"), "{}\n").unwrap();
+    bench.follow(&["a", "b"]);
+    assert!(is_held(&bench), "it is new");
+    assert!(!is_held(&bench), "it was taken");
+    std::fs::write(bench.path("other.jsonl"), "{}\n").unwrap();
+    std::fs::write(bench.path("a.jsonl"), "{}\n{}\n").unwrap();
+    bench.touched(&["a"]);
+    std::fs::remove_file(bench.path("a.jsonl")).unwrap();
+    bench.touched(&["a"]);
+    assert!(is_held(&bench), "it was touched");
+    std::fs::write(bench.path("a.jsonl"), "{}\n").unwrap();
+    bench.touched(&["a"]);
+    bench.follow(&["b"]);
+    bench.follow(&["b"]);
+    assert_eq!(bench.events.touched().held.len(), 0);
+}
+
+#[test]
+fn what_comes_into_the_newest_folder_by_date_is_told_whenever_that_folder_comes() {
+    let mut bench = Bench::new();
+    let root = bench.path("sessions");
+    let day = |day: &str| root.join(day);
+    std::fs::create_dir_all(day("2025/12/30")).unwrap();
+    let file = day("2025/12/30").join("a.jsonl");
+    std::fs::write(&file, "{}\n").unwrap();
+    let places = Places { file, folders: Vec::new(), by_date: Some(root.clone()) };
+    let wanted: HashMap<_, _> = [(id("a"), places.clone()), (id("b"), places)].into();
+    bench.events.follow(wanted.clone());
+    for newest in ["2025/12/31", "2026/01/01", "2026/02/01"] {
+        std::fs::create_dir_all(day(newest)).unwrap();
+        let first = day(newest).join("first.jsonl");
+        std::fs::write(&first, "{}\n").unwrap();
+        bench.until_beside(&first);
+        // Tells of it without its folder, too: that is listened to by now.
+        let second = day(newest).join("second.jsonl");
+        std::fs::write(&second, "{}\n").unwrap();
+        bench.until_beside(&second);
+        bench.events.follow(wanted.clone());
+        assert!(bench.events.folders[&day(newest)].is_watched);
+    }
+    assert!(!bench.events.folders.contains_key(&day("2025/12/31")), "an older one is left alone");
+    bench.events.follow(HashMap::new());
+    assert!(bench.events.folders.is_empty());
 }

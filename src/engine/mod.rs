@@ -32,6 +32,7 @@ mod beside;
 pub mod check;
 pub mod commands;
 pub mod condition;
+mod continuing;
 pub mod doctor;
 mod error;
 pub mod explain;

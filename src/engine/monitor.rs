@@ -3,14 +3,14 @@
 //! A tick has three parts, so that the engine is never held up by a file: [`Engine::begin_tick`] lists the probes,
 //! [`probe_all`] asks the providers on threads of their own, and [`Engine::settle`] writes each answer in one transaction.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::beside::Beside;
+use super::continuing;
 use super::facts::recorded;
 use super::probing::{InFlight, PROBE_LIMIT, probe_all};
 use super::{Engine, EngineError};
@@ -20,9 +20,7 @@ use crate::journal::owner::StoredPulse;
 use crate::journal::upstream_links::{MISSING_THRESHOLD, Settled, Settlement};
 use crate::session_key::{AgentId, SessionKey};
 use crate::upstream::echo::{OWN_TEXTS, OwnTexts, TextHash};
-use crate::upstream::{
-    ARCHIVED, Absence, Cause, Continuation, Finding, GoesOn, Probe, Provider, Window,
-};
+use crate::upstream::{ARCHIVED, Absence, Cause, Finding, GoesOn, Probe, Provider, Window};
 use crate::upstream_link::UpstreamLink;
 
 /// Windows of one source that one tick reads at the most: 1 GiB, so that no source holds a tick for ever.
@@ -92,10 +90,10 @@ impl Engine {
             .collect()
     }
 
-    fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
+    pub(super) fn probe_of(&self, link: UpstreamLink) -> Result<Probe, EngineError> {
         let hashes = self.journal.own_texts(&link.session, OWN_TEXTS)?;
         let own_texts = OwnTexts::new(hashes.into_iter().map(TextHash).collect());
-        Ok(Probe { link, own_texts, cause: Cause::Tick })
+        Ok(Probe { link, own_texts, cause: Cause::Tick, held: None })
     }
 
     /// Settles one answer. Returns the outcome, and the next probe when more lies behind what was read.
@@ -112,6 +110,10 @@ impl Engine {
             Finding::Quiet => {
                 self.quiet.push(link.clone());
                 told("quiet", None)
+            }
+            Finding::QuietBut(detail) => {
+                self.journal.write_outcome(link, "quiet", Some(&detail), true, now)?;
+                told("quiet", Some(detail))
             }
             Finding::Archived => {
                 self.journal.write_outcome(link, ARCHIVED, None, true, now)?;
@@ -221,7 +223,8 @@ impl Engine {
                 let next =
                     if window.more { self.journal.link(&link.session, &link.agent)? } else { None };
                 let next = next.map(|link| self.probe_of(link)).transpose()?;
-                Ok((outcome, next.map(|next| Probe { cause: probe.cause.clone(), ..next })))
+                let Probe { cause, held, .. } = probe.clone();
+                Ok((outcome, next.map(|next| Probe { cause, held, ..next })))
             }
             Settled::Unwatched => Ok((
                 outcome(
@@ -335,13 +338,16 @@ impl Engine {
         let began = self.now();
         let last_tick = self.journal.pulse()?.map(|pulse| pulse.last_tick_at);
         let (mut probes, mut outcomes) = self.begin_tick()?;
-        say_continued(&mut probes, providers, last_tick);
+        continuing::say(&mut probes, providers, last_tick);
         let in_flight = InFlight::default();
         for _ in 0..MAX_WINDOWS {
             let asked = std::mem::take(&mut probes);
+            let mut continued = Vec::new();
             probe_all(providers, &asked, &in_flight, PROBE_LIMIT, |probe, finding| {
+                continued.extend(continuing::said_by(probe, &finding));
                 probes.extend(self.settle_into(probe, finding, &mut outcomes));
             });
+            self.ask_again(&mut probes, &continued)?;
             if probes.is_empty() {
                 break;
             }
@@ -373,29 +379,6 @@ impl Engine {
             None => outcomes.push(found),
         }
         next
-    }
-}
-
-/// Tells the probes which of their sessions are gone on from by others, as far as files beside them say so that were written
-/// since the last tick. Waited for no longer than for a probe.
-fn say_continued(probes: &mut [Probe], providers: &[Arc<dyn Provider>], last_tick: Option<Millis>) {
-    let links: Vec<_> = probes.iter().map(|probe| probe.link.clone()).collect();
-    let (providers, (says, said)) = (providers.to_vec(), mpsc::channel());
-    let started = std::thread::Builder::new().name("beside".into()).spawn(move || {
-        let _ = says.send(Beside::default().continuations(&links, &providers, last_tick));
-    });
-    if let Err(error) = started {
-        tracing::warn!(%error, "no thread could be started to look beside the sources");
-        return;
-    }
-    let found = said.recv_timeout(PROBE_LIMIT).unwrap_or_default();
-    for probe in probes {
-        let to = found.iter().find(|(catalog, continuation)| {
-            *catalog == probe.link.catalog && continuation.from == probe.link.thread
-        });
-        if let Some((_, Continuation { to, .. })) = to {
-            probe.cause = Cause::Continued { thread: to.clone() };
-        }
     }
 }
 
@@ -431,15 +414,21 @@ fn moved_to(window: &Window) -> Option<(&str, &Value)> {
 
 /// What can be known of how a source went: whether its harness may have deleted it by its own rule, which goes by the time of
 /// the last write. Whether it did, or somebody else was faster, nobody wrote down.
-fn how_it_went(Absence { last_written, kept }: Absence, now: Millis) -> String {
+fn how_it_went(Absence { last_written, kept, read_to }: Absence, now: Millis) -> String {
     let (silent, kept) = ((now - last_written).max(0), kept.max(0));
     let (days, kept_days) = (silent / DAY, kept / DAY);
     let rule = format!("its harness deletes what was not written for {kept_days} days");
-    if silent >= kept {
+    let mut told = if silent >= kept {
         format!("it was not written for {days} days, and {rule}")
     } else {
         format!("it was written {days} days ago, and {rule}: somebody else removed or moved it")
+    };
+    if let Some(read_to) = read_to {
+        told.push_str(&format!(
+            "; what was written behind byte {read_to} since it was last read is not known"
+        ));
     }
+    told
 }
 
 /// What is worth saying about a window beside its turns.
@@ -450,6 +439,7 @@ fn detail_of(window: &Window) -> Option<String> {
         Some(GoesOn::Elsewhere(detail)) => parts.push(detail.clone()),
         None => {}
     }
+    parts.extend(window.note.clone());
     if window.echoes > 0 {
         parts.push(format!("{} own texts passed over", window.echoes));
     }

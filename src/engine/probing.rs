@@ -40,7 +40,7 @@ impl InFlight {
 /// What a worker says of the probe with this number.
 enum Said {
     Began(usize),
-    Found(usize, Finding),
+    Found(usize, Box<Finding>),
 }
 
 /// What the workers share.
@@ -91,7 +91,7 @@ pub fn probe_all(
             Ok(Said::Found(number, finding)) => {
                 deadlines.remove(&number);
                 if open.remove(&number) {
-                    answer(&probes[number], finding);
+                    answer(&probes[number], *finding);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -131,7 +131,7 @@ fn start_worker(work: &Arc<Work>, says: &Sender<Said>) {
             }
             let finding = find(&work.providers, &probe);
             work.in_flight.leave(&probe);
-            if says.send(Said::Found(number, finding)).is_err() {
+            if says.send(Said::Found(number, Box::new(finding))).is_err() {
                 return;
             }
         }
@@ -210,7 +210,7 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         };
-        Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick }
+        Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick, held: None }
     }
 
     #[test]

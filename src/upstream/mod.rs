@@ -9,7 +9,9 @@ pub mod echo;
 pub mod files;
 mod shape;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -26,6 +28,19 @@ pub struct Probe {
     pub own_texts: OwnTexts,
     /// What made it be asked.
     pub cause: Cause,
+    /// The source's file, opened when it was touched: it may be another one by the time that it is read.
+    pub held: Option<Held>,
+}
+
+/// A file that was opened when it was touched. What it holds can be read though it was deleted meanwhile.
+#[derive(Debug, Clone)]
+pub struct Held(Arc<File>);
+
+impl Held {
+    /// Opens the file at `path` without waiting; `None` when it can't be read, or is no regular file.
+    pub fn open(path: &Path) -> Option<Self> {
+        files::place::open(path).ok().map(|(file, _)| Self(Arc::new(file)))
+    }
 }
 
 /// What made a probe be asked.
@@ -70,6 +85,8 @@ pub struct Turn {
 pub enum Finding {
     /// Nothing new.
     Quiet,
+    /// Nothing new; but there is something to say.
+    QuietBut(String),
     /// Nothing new, and the harness put the source away: archived it or compressed it. It is still followed.
     Archived,
     /// The source was read forward.
@@ -103,6 +120,8 @@ pub struct Absence {
     pub last_written: Millis,
     /// The harness deletes what was not written for this long.
     pub kept: Millis,
+    /// Up to which byte it was read, unless it is known that it ended there.
+    pub read_to: Option<u64>,
 }
 
 /// Something beside human turns that a source tells of its session.
@@ -196,6 +215,10 @@ pub struct Window {
     pub facts: Vec<Fact>,
     /// Said when the session goes on at another place than the link's.
     pub goes_on: Option<Box<GoesOn>>,
+    /// From which thread this one goes on, when its beginning was read and says so for certain.
+    pub continues: Option<Box<Continuation>>,
+    /// More that is worth saying, said as long as it holds.
+    pub note: Option<String>,
 }
 
 /// Where changes show that a source is worth a probe.
@@ -205,6 +228,8 @@ pub struct Places {
     pub file: PathBuf,
     /// Folders that belong to it, each below or beside the file. They may not be there yet.
     pub folders: Vec<PathBuf>,
+    /// A folder of folders by year, month and day, in the newest of which a file may come that goes on from the source.
+    pub by_date: Option<PathBuf>,
 }
 
 /// A foreign session of this machine.
@@ -310,7 +335,7 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
         let file = path(link.reference_json(), "filePath")
             .or_else(|| path(link.marker_json(), "path"))
             .map(PathBuf::from)?;
-        file.is_absolute().then(|| Places { file, folders: Vec::new() })
+        file.is_absolute().then(|| Places { file, folders: Vec::new(), by_date: None })
     }
 
     /// From which thread the session in this file goes on, when the file says so for certain.

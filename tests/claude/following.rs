@@ -168,3 +168,58 @@ fn a_cleared_session_is_found_by_a_tick_alone_and_nothing_unread_of_the_old_one_
         assert_eq!(turns(&house), 2 * u64::from(unread) + 1);
     }
 }
+
+#[test]
+fn a_cleared_session_is_found_by_a_tick_though_the_one_that_it_goes_on_as_is_adopted() {
+    for rows_at_adoption in 0..3 {
+        let mut house = House::new();
+        let path = house.transcript("old", &[prompt("a", -1)]);
+        let old = house.adopt(&path);
+        house.tick();
+        let rows = cleared("new", "old");
+        let other = house.transcript("new", &rows[..rows_at_adoption]);
+        house.adopt(&other);
+        if rows_at_adoption < 2 {
+            house.tick_all();
+        }
+        for row in &rows[rows_at_adoption..] {
+            append(&other, std::slice::from_ref(row));
+        }
+        for _ in 0..3 {
+            let outcomes = house.tick_all();
+            let of_old = outcomes.iter().find(|outcome| outcome.session == old).unwrap();
+            assert_eq!(of_old.outcome, "continued elsewhere", "{rows_at_adoption}");
+            assert!(of_old.detail.as_ref().unwrap().contains("goes on as new"));
+        }
+    }
+}
+
+#[test]
+fn what_a_deleted_transcript_may_have_held_unread_is_said_as_long_as_it_is_not_known() {
+    let mut house = House::new();
+    let path = house.transcript("a", &[prompt("old", -1)]);
+    let read_to = path.metadata().unwrap().len();
+    house.adopt(&path);
+    append(&path, &[prompt("lost", 1)]);
+    fs::remove_file(&path).unwrap();
+    let want = format!("behind byte {read_to}");
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("missing", 0));
+    assert!(outcome.detail.unwrap().contains(&want));
+    house.transcript("a", &[prompt("next", 2)]);
+    let outcome = house.tick();
+    assert_eq!((outcome.outcome.as_str(), outcome.human_turns), ("activity", 1));
+    assert!(outcome.detail.unwrap().contains(&want));
+    append(&path, &[prompt("third", 3)]);
+    for (word, turns) in [("activity", 1), ("quiet", 0), ("quiet", 0)] {
+        let outcome = house.tick();
+        assert_eq!((outcome.outcome.as_str(), outcome.human_turns), (word, turns));
+        assert!(outcome.detail.unwrap().contains(&want));
+    }
+    fs::remove_file(&path).unwrap();
+    house.transcript("a", &[]);
+    let outcome = house.tick();
+    assert_eq!(outcome.outcome, "replaced");
+    let detail = outcome.detail.unwrap();
+    assert!(detail.contains("behind byte") && !detail.contains(&want), "{detail}");
+}

@@ -9,5 +9,6 @@
 
 mod facts;
 mod following;
+mod forks;
 mod load;
 mod support;

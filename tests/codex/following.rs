@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
-use tidings::upstream::{ARCHIVED, Finding, RecordId, Turn};
+use tidings::upstream::{ARCHIVED, Finding, Held, RecordId, Turn};
 
 use crate::rollout::{AT, PATH, THREAD, Writer};
 use crate::support::{ADOPTED, Home, Link, append, compress, pack, touch, unpack};
@@ -13,7 +13,7 @@ const ARCHIVE: &str =
     "archived_sessions/rollout-2026-11-04T16-20-31-01a1a75c-ac98-7cfd-96c1-dee1a67f6caf.jsonl";
 
 /// Where the thread goes on after rewinds, in their order.
-const LATER: [&str; 2] = [
+pub(crate) const LATER: [&str; 2] = [
     "sessions/2026/11/05/rollout-2026-11-05T09-00-00-01a1a75c-ac98-7cfd-96c1-dee1a67f6caf_01a1aaef-0000-7abc-8def-0123456789ab.jsonl",
     "sessions/2026/11/05/rollout-2026-11-05T09-30-00-01a1a75c-ac98-7cfd-96c1-dee1a67f6caf_01a1ab0a-0000-7abc-8def-0123456789ab.jsonl",
 ];
@@ -371,6 +371,21 @@ fn a_deleted_thread_is_missing_and_one_that_cannot_be_looked_for_is_not() {
     home.file(LATER[0], "");
     let mut later = home.link(&home.path(LATER[1]), THREAD);
     assert!(matches!(later.probe(), Finding::Unreadable(_)), "an earlier file is left");
+}
+
+#[test]
+fn what_was_written_before_a_deletion_is_read_from_the_held_file() {
+    let home = Home::new();
+    let writer = Writer::new();
+    let path = home.file(PATH, writer.user_meta() + &writer.turn("one"));
+    let mut link = home.adopt(THREAD);
+    append(&path, writer.turn("two"));
+    link.probe.held = Held::open(&path);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(link.window().turns.len(), 1);
+    assert_eq!(link.probe(), Finding::Missing);
+    link.probe.held = None;
+    assert_eq!(link.probe(), Finding::Missing);
 }
 
 #[test]

@@ -3,12 +3,14 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on ends there")]
 
+mod cases;
 mod catalog;
 mod engine;
 mod facts;
 mod following;
 #[path = "../common/inputs.rs"]
 mod inputs;
+mod live;
 mod probing;
 mod recorded;
 mod rollout;

@@ -14,7 +14,7 @@ use crate::support::{Home, MAX, append, reword, scanned, touch};
 const MIB: usize = 1024 * 1024;
 
 #[test]
-fn case_70_to_73_a_steer_added_to_the_turn_that_was_read_counts() {
+fn case_71_and_73_a_steer_added_to_the_turn_that_was_read_counts() {
     let home = Home::new();
     let writer = Writer::new();
     let turn = writer.id();

@@ -84,7 +84,7 @@ impl Home {
         };
         Link {
             provider: &self.provider,
-            probe: Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick },
+            probe: Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick, held: None },
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The live engine with file events and without.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::{Reply, Request};
 use tidings::event::EventKind;
 
-use super::support::{House, NEVER, NOISE, OFTEN, Writer, prompt};
+use super::support::{House, NEVER, NOISE, OFTEN, Writer, prompt, prompt_at};
 
 #[test]
 fn what_is_written_is_seen_without_a_tick_and_without_events_at_the_tick() {
@@ -117,16 +119,18 @@ fn events_count_no_misses_and_ticks_do() {
     }
 }
 
+/// The rows by which the session `new` says that it began when `old` was cleared.
+const CLEAR: [&str; 2] = [
+    "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
+    "{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n",
+];
+
 /// The harness clears the session `old`, which goes on as `new` in a file of its own.
 fn clear(house: &House) {
     let new = house.project().join("new.jsonl");
-    fs::write(
-        &new,
-        "{\"type\":\"user\",\"rowSource\":\"local\",\"sessionId\":\"new\",\"message\":{\"role\":\"user\",\"content\":\"<command-name>/clear</command-name>\"}}\n",
-    )
-    .unwrap();
-    Writer::start(&new)
-        .write("{\"type\":\"attachment\",\"sessionId\":\"new\",\"session_id\":\"old\"}\n");
+    let [command, program] = CLEAR;
+    fs::write(&new, command).unwrap();
+    Writer::start(&new).write(program);
 }
 
 #[test]
@@ -142,6 +146,29 @@ fn a_cleared_session_is_said_to_go_on_elsewhere() {
 }
 
 #[test]
+fn a_cleared_session_is_said_to_go_on_elsewhere_though_the_other_was_adopted_before_it_said_so() {
+    for (file_events, schedule) in [(true, NEVER), (false, OFTEN)] {
+        let house = House::new();
+        let path = house.transcript("old");
+        let session = house.adopt(&path);
+        let mut running = house.live(file_events, schedule);
+        let other = house.transcript("new");
+        let new = house.adopt(&other);
+        let mut writer = Writer::start(&other);
+        writer.write(&prompt(1));
+        running.until_turns(&new, 1);
+        let [command, program] = CLEAR;
+        writer.write(command);
+        writer.write(&prompt(2));
+        running.until_turns(&new, 1);
+        writer.write(program);
+        running.until_outcome(&session, "continued elsewhere", "goes on as new");
+        running.ask(Request::Tick);
+        running.until_outcome(&session, "continued elsewhere", "goes on as new");
+    }
+}
+
+#[test]
 fn without_file_events_a_tick_finds_what_a_cleared_session_goes_on_as() {
     let house = House::new();
     let path = house.transcript("old");
@@ -149,6 +176,30 @@ fn without_file_events_a_tick_finds_what_a_cleared_session_goes_on_as() {
     let running = house.live(false, OFTEN);
     clear(&house);
     running.until_outcome(&session, "continued elsewhere", "goes on as new");
+}
+
+#[test]
+fn a_fork_that_is_adopted_while_its_copies_are_written_counts_only_its_own_prompts() {
+    let house = House::new();
+    let old = jiff::Timestamp::now() - Duration::from_secs(3);
+    let copies: Vec<_> = (1..=40).map(|id| prompt_at(id, old)).collect();
+    fs::write(house.project().join("parent.jsonl"), copies.concat()).unwrap();
+    let path = house.project().join("fork.jsonl");
+    fs::write(&path, &copies[0]).unwrap();
+    let session = house.adopt(&path);
+    let mut running = house.live(true, NEVER);
+    let mut writer = Writer::start(&path);
+    for copy in &copies[1..] {
+        let (first, second) = copy.split_at(copy.len() / 2);
+        writer.write(first);
+        std::thread::yield_now();
+        writer.write(second);
+    }
+    writer.write(&prompt_at(41, old));
+    running.until_turns(&session, 1);
+    writer.write(&prompt(42));
+    running.until_turns(&session, 1);
+    assert_eq!(house.turns(), 2);
 }
 
 #[test]
@@ -184,4 +235,35 @@ fn sub_agents_are_seen_without_a_tick() {
     running.until_kind(&EventKind::ChildSpawned);
     Writer::start(&file).write(&last);
     running.until_kind(&EventKind::RunCompleted);
+}
+
+#[cfg(target_os = "linux")]
+/// Whether this process, in which the engine runs, has the file open.
+fn is_open(path: &Path) -> bool {
+    let open = fs::read_dir("/proc/self/fd").unwrap();
+    open.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|target| target == path))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prompt_that_is_deleted_with_its_file_a_moment_later_counts_and_so_does_what_comes_in_its_place()
+ {
+    for goes_on in [false, true] {
+        let house = House::new();
+        let path = house.transcript("a");
+        let session = house.adopt(&path);
+        let mut running = house.live(true, NEVER);
+        Writer::start(&path).write(&prompt(1));
+        while !is_open(&path) && house.turns() == 0 {
+            std::thread::yield_now();
+        }
+        fs::remove_file(&path).unwrap();
+        if goes_on {
+            fs::write(&path, prompt(2)).unwrap();
+            running.until_turns(&session, 2);
+            assert_eq!(house.marker(&session).get("missedBehind"), None);
+        } else {
+            running.until_turns(&session, 1);
+        }
+    }
 }

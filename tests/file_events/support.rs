@@ -11,8 +11,8 @@ use tidings::clock::SystemClock;
 use tidings::engine::feed::FeedItem;
 use tidings::engine::live::{Live, LiveOptions, Reply, Request, Schedule};
 use tidings::engine::{Discipline, Engine, Settings};
-use tidings::event::EventKind;
-use tidings::session_key::SessionKey;
+use tidings::event::{EventKind, Sequence};
+use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::claude::ClaudeProvider;
 use tokio::sync::mpsc;
 
@@ -28,6 +28,10 @@ pub(crate) fn prompt(id: usize) -> String {
     format!(
         "{{\"type\":\"user\",\"uuid\":\"u{id}\",\"origin\":{{\"kind\":\"human\"}},\"message\":{{\"role\":\"user\",\"content\":\"ZXQ{id}\"}}}}\n"
     )
+}
+
+pub(crate) fn prompt_at(id: usize, at: jiff::Timestamp) -> String {
+    prompt(id).replacen('{', &format!("{{\"timestamp\":\"{at}\","), 1)
 }
 
 /// A row that no person wrote.
@@ -68,16 +72,29 @@ impl House {
     /// Adopts it and watches it.
     pub(crate) fn adopt(&self, path: &Path) -> SessionKey {
         let provider = ClaudeProvider::new(self.claude(), 1 << 20);
-        let mut engine = Engine::open(
-            &self.db(),
-            Arc::new(SystemClock),
-            Settings::default(),
-            Discipline::InStep,
-        )
-        .unwrap();
+        let mut engine = self.engine();
         let session = engine.adopt(&provider, path.to_str().unwrap(), None).unwrap().session;
         engine.watch(&SessionKey::new("agent:main:main"), &session, None).unwrap();
         session
+    }
+
+    fn engine(&self) -> Engine {
+        let (clock, settings) = (Arc::new(SystemClock), Settings::default());
+        Engine::open(&self.db(), clock, settings, Discipline::InStep).unwrap()
+    }
+
+    /// How many human turns the journal holds.
+    pub(crate) fn turns(&self) -> u64 {
+        let kinds = [EventKind::HumanDirectMessage];
+        let engine = self.engine();
+        let events = engine.journal().events_after(Sequence(0), None, &kinds, 1_000).unwrap();
+        let turns = |payload: &serde_json::Value| payload["turns"].as_u64().unwrap();
+        events.iter().map(|event| event.payload.as_ref().map_or(1, turns)).sum()
+    }
+
+    pub(crate) fn marker(&self, session: &SessionKey) -> serde_json::Value {
+        let link = self.engine().journal().link(session, &AgentId::main()).unwrap();
+        link.unwrap().marker_json().unwrap()
     }
 
     pub(crate) fn live(&self, file_events: bool, schedule: Schedule) -> Running {

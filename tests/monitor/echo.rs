@@ -52,6 +52,28 @@ fn case_86_the_newest_ten_are_echoes_and_the_eleventh_is_a_persons() {
 }
 
 #[test]
+fn case_87_messages_in_between_that_are_no_own_texts_push_none_of_the_ten_out() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    let to = address(&session);
+    for number in 1..=10 {
+        say(&mut bench, &session, &format!("message number {number}"));
+        if number % 2 == 0 {
+            append(&path, prompt(&format!("typed{number}"), number, &format!("typed {number}")));
+            bench.tick_one();
+        }
+    }
+    for number in 0..5 {
+        bench.engine.send(&address(&watcher()), &to, &format!("waits {number}"), false).unwrap();
+    }
+    for number in 1..=10 {
+        append(&path, prompt(&number.to_string(), 100, &format!("message number {number}")));
+        assert_eq!(bench.tick_one().outcome, "echo", "{number}");
+    }
+    assert_eq!(bench.turns(&session), [1; 5]);
+}
+
+#[test]
 fn case_88_another_prompt_right_after_an_own_text_counts() {
     let mut bench = Bench::new();
     let (path, session) = bench.transcript("t", "");

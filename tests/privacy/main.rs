@@ -155,7 +155,7 @@ fn transcripts(house: &mut House, running: &Running) {
 
     let provider = ClaudeProvider::new(house.folder.path().join("claude"), MAX_ROW_BYTES);
     let link = house.engine().journal().links().unwrap().remove(0);
-    let mut probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick };
+    let mut probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick, held: None };
     probe.link.marker = Some(r#"{"offset":0}"#.into());
     house.heard("probe", format!("{:?} {:?}", provider.probe(&probe), provider));
     probe.link.marker = Some(r#"{"offset":"x"}"#.into());

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use tidings::upstream::{Finding, RecordId, Window};
+use tidings::upstream::{Finding, Held, RecordId, Window};
 
-use crate::support::{MAX, Place, answer, prompt};
+use crate::support::{Link, MAX, Place, answer, prompt};
 
 const AT: i64 = 1_784_160_000_000;
 const ADOPTED: i64 = AT - 60_000;
@@ -17,6 +17,13 @@ fn ids(window: &Window) -> Vec<RecordId> {
 fn old_and_one() -> String {
     [prompt("old", ADOPTED - 1, "before the adoption"), answer(6_000), prompt("a", AT, "one")]
         .concat()
+}
+
+/// Nothing is new, and what the file may have held before it was another is not known.
+fn unread_behind(offset: u64) -> Finding {
+    Finding::QuietBut(format!(
+        "what an earlier state of the file may have held behind byte {offset} was not read"
+    ))
 }
 
 #[test]
@@ -34,7 +41,7 @@ fn case_60_a_truncated_file_is_said_and_read_again() {
     assert_eq!(ids(&window), [RecordId::of("b")], "rows from before the adoption don't count");
     assert!(link.offset() < before);
     assert_eq!(link.marker()["reread"], true);
-    assert_eq!(link.probe(), Finding::Quiet);
+    assert_eq!(link.probe(), unread_behind(before));
     link.append(prompt("c", AT, "z").as_bytes());
     let window = link.window();
     assert_eq!((window.replaced.clone(), ids(&window)), (None, vec![RecordId::of("c")]));
@@ -46,11 +53,12 @@ fn a_file_truncated_to_nothing_is_said_once_and_its_old_rows_stay_old() {
     let mut link = place.session(old_and_one().as_bytes());
     link.probe.link.created_at = ADOPTED;
     link.window();
+    let before = link.offset();
     fs::write(&link.path, b"").unwrap();
     let window = link.window();
     assert_eq!((window.replaced.as_deref(), window.turns.len()), (Some("truncated"), 0));
     assert_eq!(link.offset(), 0);
-    assert_eq!(link.probe(), Finding::Quiet);
+    assert_eq!(link.probe(), unread_behind(before));
     link.append(old_and_one().as_bytes());
     let window = link.window();
     assert_eq!((window.replaced.clone(), ids(&window)), (None, vec![RecordId::of("a")]));
@@ -147,4 +155,74 @@ fn a_half_row_that_is_written_otherwise_is_no_other_file() {
     fs::write(&link.path, format!("{one}{}", prompt("b", AT, "two"))).unwrap();
     let window = link.window();
     assert_eq!((window.replaced.clone(), ids(&window)), (None, vec![RecordId::of("b")]));
+}
+
+/// Opens the file as the owner does when it is touched.
+fn hold(link: &mut Link<'_>) {
+    link.probe.held = Held::open(&link.path);
+    assert!(link.probe.held.is_some());
+}
+
+#[test]
+fn what_was_written_before_a_deletion_is_read_from_the_held_file_and_then_it_is_known_to_be_all() {
+    for in_place in ["nothing", "another", "the same"] {
+        let place = Place::new(MAX);
+        let mut link = place.session(old_and_one().as_bytes());
+        link.window();
+        link.append(prompt("last", AT, "one").as_bytes());
+        hold(&mut link);
+        let away = link.path.with_extension("away");
+        if in_place == "the same" {
+            fs::hard_link(&link.path, &away).unwrap();
+        }
+        fs::remove_file(&link.path).unwrap();
+        match in_place {
+            "another" => fs::write(&link.path, prompt("next", AT, "two")).unwrap(),
+            "the same" => fs::rename(&away, &link.path).unwrap(),
+            _ => {}
+        }
+        let window = link.window();
+        assert_eq!((window.replaced.clone(), ids(&window)), (None, vec![RecordId::of("last")]));
+        match in_place {
+            "another" => {
+                assert!(window.more);
+                let window = link.window();
+                assert_eq!(window.replaced.as_deref(), Some("replaced"));
+                assert_eq!((ids(&window), window.note), (vec![RecordId::of("next")], None));
+            }
+            "the same" => assert_eq!(link.probe(), Finding::Quiet),
+            _ => {
+                let Finding::Gone(absence) = link.probe() else { panic!("it is gone") };
+                assert_eq!(absence.read_to, None);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_came_and_went_unread_is_read_from_the_held_one() {
+    let place = Place::new(MAX);
+    let mut link = place.session(old_and_one().as_bytes());
+    link.window();
+    let before = link.offset();
+    fs::remove_file(&link.path).unwrap();
+    fs::write(&link.path, prompt("short", AT, "one")).unwrap();
+    hold(&mut link);
+    fs::remove_file(&link.path).unwrap();
+    let window = link.window();
+    assert_eq!(window.replaced.as_deref(), Some("replaced"));
+    assert_eq!(ids(&window), [RecordId::of("short")]);
+    assert!(window.note.is_some_and(|note| note.contains(&format!("byte {before} "))));
+    let Finding::Gone(absence) = link.probe() else { panic!("it is gone") };
+    assert_eq!(absence.read_to, None);
+}
+
+#[test]
+fn of_a_deleted_file_that_nobody_held_it_is_not_known_where_it_ended() {
+    let place = Place::new(MAX);
+    let mut link = place.session(old_and_one().as_bytes());
+    link.window();
+    fs::remove_file(&link.path).unwrap();
+    let Finding::Gone(absence) = link.probe() else { panic!("it is gone") };
+    assert_eq!(absence.read_to, Some(link.offset()));
 }

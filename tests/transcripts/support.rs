@@ -58,7 +58,7 @@ impl Place {
             created_at: ADOPTED,
             updated_at: ADOPTED,
         };
-        let probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick };
+        let probe = Probe { link, own_texts: OwnTexts::default(), cause: Cause::Tick, held: None };
         Link { provider: &self.provider, path: path.to_owned(), probe }
     }
 }

@@ -407,7 +407,11 @@ impl Runner {
             }
             Internal::Probed(round) => self.probed(round),
             Internal::Touched => self.woken_by_file(),
-            Internal::Continued(found) => self.continued(&found),
+            Internal::Continued(found) => {
+                for (catalog, continuation) in &found {
+                    self.continued(catalog, continuation);
+                }
+            }
             Internal::Woken(asked, outcome) => self.woken(&asked, &outcome),
             Internal::NotTold(failed) => self.problem(failed),
             Internal::Listed(listed, answer) => {

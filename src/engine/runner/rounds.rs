@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::{Internal, Runner};
+use crate::engine::continuing;
 use crate::engine::file_events::LinkId;
 use crate::engine::monitor::{LinkOutcome, MAX_WINDOWS};
 use crate::engine::probing::{PROBE_LIMIT, probe_all};
@@ -70,10 +71,16 @@ impl Runner {
         let id = id_of(probe);
         let is_of_tick = self.tick.as_ref().is_some_and(|tick| tick.has(number, &id));
         self.doubt_folder(&id, &finding);
+        if let Some((catalog, continuation)) = continuing::said_by(probe, &finding) {
+            self.continued(&catalog, &continuation);
+        }
         let Some(round) = self.rounds.get_mut(&number) else { return };
         // Misses are counted by ticks alone: three events within a second say no more than one. What is quiet is written
         // down by them, too, all at once.
-        let is_for_tick = matches!(finding, Finding::Quiet | Finding::Missing | Finding::Gone(_));
+        let is_for_tick = matches!(
+            finding,
+            Finding::Quiet | Finding::QuietBut(_) | Finding::Missing | Finding::Gone(_)
+        );
         if is_of_tick || !is_for_tick {
             self.dirty |= finding != Finding::Quiet;
             let next = self.engine.settle_into(probe, finding, &mut round.outcomes);

@@ -51,7 +51,10 @@ impl Runner {
                 self.touching.events = Some(events);
                 self.follow_folders();
                 // What was touched before is what the first tick looks at.
-                self.touching.links.clear();
+                let links: Vec<_> = self.touching.links.drain().map(|(id, _)| id).collect();
+                if let Some(events) = &self.touching.events {
+                    events.take_held(&links);
+                }
             }
             Err(problem) => self.problem(problem),
         }
@@ -154,7 +157,17 @@ impl Runner {
             match self.engine.probes_of(&ready) {
                 Ok(probes) if probes.is_empty() => {}
                 Ok(probes) => {
-                    let probes = probes.into_iter().map(|probe| self.with_cause(probe)).collect();
+                    let mut held = self
+                        .touching
+                        .events
+                        .as_ref()
+                        .map(|events| events.take_held(&ready))
+                        .unwrap_or_default();
+                    let probes = probes.into_iter().map(|probe| {
+                        let held = held.remove(&id_of(&probe));
+                        self.with_cause(Probe { held, ..probe })
+                    });
+                    let probes = probes.collect();
                     self.begin_round(probes);
                 }
                 Err(error) => self.problem(format!("could not read the upstream links: {error}")),
@@ -225,19 +238,16 @@ impl Runner {
         }
     }
 
-    /// Other threads go on from some: the links of these are probed.
-    pub(super) fn continued(&mut self, found: &[(&'static str, Continuation)]) {
+    /// Another thread of this catalog goes on from one: the links to that one are probed.
+    pub(super) fn continued(&mut self, catalog: &str, Continuation { from, to }: &Continuation) {
         let links = match self.engine.journal().watched_links() {
             Ok((links, _)) => links,
             Err(error) => {
                 return self.problem(format!("could not list the upstream links: {error}"));
             }
         };
-        for link in links {
-            let to = found.iter().find(|(catalog, continuation)| {
-                link.catalog == *catalog && link.thread == continuation.from
-            });
-            let Some((_, Continuation { to, .. })) = to else { continue };
+        for link in links.into_iter().filter(|link| link.catalog == catalog && link.thread == *from)
+        {
             let id = (link.session, link.agent);
             if self.touching.passed_on.insert((id.clone(), to.clone())) {
                 self.touching.continued.insert(id.clone(), to.clone());

@@ -20,7 +20,7 @@ use crate::upstream::files::reader::slice;
 use crate::upstream::shape::{Seen, Shape, Text, take};
 
 /// How many bytes at the beginning are looked at.
-const HEAD: u64 = 256 * 1024;
+pub(super) const HEAD: u64 = 256 * 1024;
 
 /// How many files are remembered before they are forgotten all at once.
 const MOST: usize = 10_000;

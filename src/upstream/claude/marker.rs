@@ -26,6 +26,12 @@ pub struct Marker {
     /// the adoption don't count. Stays: what lies in such a file was never marked as read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reread: bool,
+    /// Whether the file is gone and was read to its end all the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
+    /// Up to which byte an earlier state of the file was read, when it is not known that it ended there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed_behind: Option<u64>,
     /// How far the sub-agents of the session are known.
     #[serde(skip_serializing_if = "Agents::is_empty")]
     pub agents: Agents,
@@ -64,6 +70,8 @@ impl Marker {
             offset: offset_of(stored)?,
             file: stored.get("file").and_then(|file| FileIdentity::deserialize(file).ok()),
             reread: stored.get("reread") == Some(&Value::Bool(true)),
+            ended: stored.get("ended") == Some(&Value::Bool(true)),
+            missed_behind: stored.get("missedBehind").and_then(Value::as_u64),
             agents: stored
                 .get("agents")
                 .and_then(|agents| Agents::deserialize(agents).ok())
@@ -86,8 +94,16 @@ impl Marker {
 
     /// A marker at `offset` of a file that was not looked at.
     pub(super) fn unread(offset: u64, reread: bool) -> Self {
-        let agents = Agents::default();
-        Self { offset, file: None, reread, agents, continued_in: None, cleared_to: None }
+        Self {
+            offset,
+            file: None,
+            reread,
+            ended: false,
+            missed_behind: None,
+            agents: Agents::default(),
+            continued_in: None,
+            cleared_to: None,
+        }
     }
 
     /// The marker as it is stored.

@@ -2,7 +2,8 @@
 //!
 //! - [`classify`] decides for one row whether a person wrote it;
 //! - [`marker`] says how far a file has been read, and which file it was;
-//! - `facts` and `agents` find compactions and sub-agents, `continued` and `moved` where a session went on;
+//! - `facts` and `agents` find compactions and sub-agents, `continued` and `moved` where a session went on; `copies` tells
+//!   a fork's copies from its own records;
 //! - [`scan`] shows all of that for one file;
 //! - [`ClaudeProvider`] answers the engine.
 
@@ -10,6 +11,7 @@ mod agents;
 mod catalog;
 pub mod classify;
 mod continued;
+mod copies;
 mod describe;
 mod facts;
 pub mod marker;
@@ -100,7 +102,7 @@ impl Provider for ClaudeProvider {
         let file = PathBuf::from(reference.get("filePath")?.as_str()?);
         let own = file.with_extension("");
         let folders = vec![own.join(agents::FOLDER), own];
-        file.is_absolute().then_some(Places { file, folders })
+        file.is_absolute().then_some(Places { file, folders, by_date: None })
     }
 
     fn continues(&self, path: &Path) -> Option<Continuation> {

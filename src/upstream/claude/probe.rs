@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -10,12 +11,15 @@ use super::marker::{Agents, Marker};
 use super::moved::{self, Found};
 use super::pairing::Rows;
 use super::place::kind_of;
-use super::{ClaudeProvider, HOST, KIND, agents, facts, retention};
+use super::{ClaudeProvider, HOST, KIND, agents, continued, copies, facts, retention};
+use crate::clock::Millis;
 use crate::upstream::files::place::{Closed, Stat, look, open_real};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::row::Decide as _;
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{Absence, Cause, Fact, Finding, GoesOn, Probe, Window};
+use crate::upstream::{
+    Absence, Cause, Fact, Finding, GoesOn, Held, Probe, Provider as _, Turn, Window,
+};
 
 /// Where one read begins and by which rules.
 struct Start {
@@ -67,6 +71,9 @@ fn target(probe: &Probe) -> Result<(PathBuf, Marker), String> {
 
 impl Asked<'_> {
     fn find(&self) -> Result<Finding, Closed> {
+        if let Some(finding) = self.rest_of_deleted()? {
+            return Ok(finding);
+        }
         let is_gone = |closed: &Closed| match closed {
             Closed::Missing(error) => error.kind() == io::ErrorKind::NotFound,
             Closed::Unreadable(_) => false,
@@ -119,7 +126,7 @@ impl Asked<'_> {
                 ..Window::default()
             }),
             Some(detail) => Finding::Elsewhere(detail),
-            None => Finding::Quiet,
+            None => missed(marker.missed_behind).map_or(Finding::Quiet, Finding::QuietBut),
         })
     }
 
@@ -179,19 +186,26 @@ impl Asked<'_> {
         count.rows(bytes, from.offset, &mut decide);
         decide.finish(&mut |row, ()| count.row(&row));
         let (echoes, malformed) = (count.echoes, count.malformed);
-        let turns = count.into_turns();
+        let mut turns = count.into_turns();
+        let not_before = from.reread.then_some(probe.link.created_at);
+        let mut told = facts::told(bytes, stat.modified, not_before);
+        self.drop_copies(path, &mut turns, &mut told.facts)?;
         let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
 
-        let not_before = from.reread.then_some(probe.link.created_at);
-        let told = facts::told(bytes, stat.modified, not_before);
         let mut marker = Marker::at(next, from.reread, file, &stat)?;
         let mut facts = told.facts;
         let (of_agents, agents) = self.agents(&stat)?;
         facts.extend(of_agents);
         facts.sort_by_key(|fact| fact.at);
         marker.agents = agents;
+        marker.missed_behind = match from.replaced {
+            Some(_) if !self.marker.ended => Some(self.marker.offset),
+            _ => self.marker.missed_behind,
+        };
         marker.continued_in = told.continued_in;
         marker.cleared_to = self.cleared_to().map(str::to_owned);
+        let is_beginning = from.offset < continued::HEAD;
+        let continues = if is_beginning { self.provider.continues(path) } else { None };
         let elsewhere = marker
             .cleared_to
             .as_ref()
@@ -210,7 +224,28 @@ impl Asked<'_> {
             more: (more && stat.size > next) || goes_on,
             facts,
             goes_on: elsewhere,
+            continues: continues.map(Box::new),
+            note: missed(marker.missed_behind),
         })
+    }
+
+    /// Drops what is older than the adoption and belongs to another session.
+    fn drop_copies(
+        &self,
+        path: &Path,
+        turns: &mut Vec<Turn>,
+        facts: &mut Vec<Fact>,
+    ) -> io::Result<()> {
+        let is_old = |at: Millis| at < self.probe.link.created_at;
+        let of_turns = turns.iter().filter_map(|turn| turn.id.map(|id| (id, turn.at)));
+        let of_facts = facts.iter().map(|fact| (fact.id, fact.at));
+        let old: Vec<_> = of_turns.chain(of_facts).filter(|(_, at)| is_old(*at)).collect();
+        let Some(oldest) = old.iter().map(|(_, at)| *at).min() else { return Ok(()) };
+        let asked = old.into_iter().map(|(id, _)| id).collect();
+        let copies = copies::among(path, &asked, oldest, self.provider.max_row_bytes)?;
+        turns.retain(|turn| turn.id.is_none_or(|id| !copies.contains(&id)));
+        facts.retain(|fact| !copies.contains(&fact.id));
+        Ok(())
     }
 
     /// The session that says of itself that it began when this one was cleared, when that is why it is asked.
@@ -237,6 +272,41 @@ impl Asked<'_> {
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 
+    /// What lay here when it was touched, and was deleted since. A harness that has its transcript deleted under it begins
+    /// another one in its place (`observed.md` 1, trap 1).
+    fn rest_of_deleted(&self) -> Result<Option<Finding>, Closed> {
+        let (Some(Held(file)), Some(identity)) = (&self.probe.held, &self.marker.file) else {
+            return Ok(None);
+        };
+        let meta = file.metadata()?;
+        let stat = Stat::of(&meta);
+        let is_there = match look(&self.path) {
+            Ok(there) => (there.device, there.inode) == (stat.device, stat.inode),
+            // It was moved, and is found where it is.
+            Err(_) => meta.nlink() > 0,
+        };
+        if is_there || (self.marker.ended && identity.is_file(&stat)) {
+            return Ok(None);
+        }
+        let replaced = self.marker.change(&**file, &stat)?;
+        let mut window = match self.read_open(&self.path, file, &stat, replaced)? {
+            Finding::Read(window) => window,
+            Finding::Quiet => self.nothing_more(&self.path, file)?,
+            finding => return Ok(Some(finding)),
+        };
+        if !window.more {
+            window.next_marker["ended"] = Value::Bool(true);
+        }
+        // What lies in its place is looked at next.
+        Ok(Some(Finding::Read(Window { more: true, ..window })))
+    }
+
+    /// That nothing lies behind where `file`, at `path`, was read to.
+    fn nothing_more(&self, path: &Path, file: &File) -> io::Result<Window> {
+        let Marker { offset, reread, .. } = self.marker;
+        self.window(path, file, &Start { offset, reread, replaced: None }, &[], false)
+    }
+
     /// Nothing lies where the transcript was.
     fn lost(&self) -> Result<Finding, Closed> {
         let path = match moved::find(&self.provider.projects, &self.path, &self.marker)? {
@@ -251,7 +321,8 @@ impl Asked<'_> {
             Found::Nowhere => {
                 return Ok(self.marker.file.as_ref().map_or(Finding::Missing, |file| {
                     let kept = retention::kept(&self.provider.projects);
-                    Finding::Gone(Absence { last_written: file.modified, kept })
+                    let read_to = (!self.marker.ended).then_some(self.marker.offset);
+                    Finding::Gone(Absence { last_written: file.modified, kept, read_to })
                 }));
             }
         };
@@ -259,14 +330,7 @@ impl Asked<'_> {
         // It is the file that was read, under another number perhaps, so it is read on and not again.
         let window = match self.read_open(&path, &file, &stat, None)? {
             Finding::Read(window) => window,
-            Finding::Quiet => {
-                let from = Start {
-                    offset: self.marker.offset,
-                    reread: self.marker.reread,
-                    replaced: None,
-                };
-                self.window(&path, &file, &from, &[], false)?
-            }
+            Finding::Quiet => self.nothing_more(&path, &file)?,
             finding => return Ok(finding),
         };
         let goes_on = moved(&self.probe.link.thread, &path);
@@ -274,8 +338,16 @@ impl Asked<'_> {
     }
 }
 
+/// What is not known of an earlier state of the file, which was read up to this byte.
+fn missed(behind: Option<u64>) -> Option<String> {
+    let behind = behind?;
+    Some(format!(
+        "what an earlier state of the file may have held behind byte {behind} was not read"
+    ))
+}
+
 fn goes_on_as(thread: &str) -> String {
-    format!("it goes on as {thread}; adopt that session to follow it")
+    format!("it goes on as {thread}, which is followed once it is adopted")
 }
 
 /// That the session goes on in another file.

@@ -28,8 +28,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::upstream::files::described::Described;
-use crate::upstream::{Baseline, Continuation, Finding, Listing, Probe, Provider, UpstreamError};
+use crate::upstream::{
+    Baseline, Continuation, Finding, Listing, Places, Probe, Provider, UpstreamError,
+};
+use crate::upstream_link::UpstreamLink;
 use describe::Description;
+use marker::Marker;
+use place::Place;
 use probe::Kept;
 
 /// The catalog id.
@@ -82,6 +87,12 @@ impl Provider for CodexProvider {
 
     fn probe(&self, probe: &Probe) -> Finding {
         probe::answer(probe, self.max_row_bytes, &self.kept)
+    }
+
+    fn places(&self, link: &UpstreamLink) -> Option<Places> {
+        let place = Place::parse(link.reference_json().as_ref()).ok()?;
+        let file = Marker::parse(&link.marker_json()?).ok()?.path;
+        Some(Places { file, folders: Vec::new(), by_date: place.root.by_date() })
     }
 
     /// After a rewind a thread goes on in a file of its own.

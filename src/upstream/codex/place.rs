@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 /// The folders below Codex's home that hold rollouts.
-const FOLDERS: [&str; 2] = ["sessions", ARCHIVED];
+const FOLDERS: [&str; 2] = [SESSIONS, ARCHIVED];
+
+/// The one for threads by the day on which they began.
+const SESSIONS: &str = "sessions";
 
 /// The one for threads that were put away.
 const ARCHIVED: &str = "archived_sessions";
@@ -71,6 +74,14 @@ impl Root {
             Self::Folder(folder) => vec![folder.clone()],
         };
         given.into_iter().filter_map(|folder| real(&folder).transpose()).collect()
+    }
+
+    /// The folder with its folders by date.
+    pub(super) fn by_date(&self) -> Option<PathBuf> {
+        match self {
+            Self::Home(home) => Some(home.join(SESSIONS)),
+            Self::Folder(_) => None,
+        }
     }
 
     /// Whether folders in folders are walked.

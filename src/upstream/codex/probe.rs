@@ -17,7 +17,7 @@ use crate::upstream::files::frontier::Frontiers;
 use crate::upstream::files::place::{Closed, Stat, look};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{ARCHIVED, Finding, Probe, Window};
+use crate::upstream::{ARCHIVED, Finding, Held, Probe, Window};
 
 /// How often a thread is looked for before it counts as gone: it may be moving from folder to folder meanwhile.
 const LOOKS: usize = 3;
@@ -54,7 +54,10 @@ pub(super) fn answer(probe: &Probe, max_row_bytes: u64, kept: &Kept) -> Finding 
             }
         }
     }
-    Finding::Missing
+    match follower.rest_of_deleted(&marker) {
+        Ok(rest) => rest.map_or(Finding::Missing, |window| Finding::Read(*window)),
+        Err(error) => Finding::Unreadable(format!("reading {}: {error}", marker.path.display())),
+    }
 }
 
 struct Follower<'a> {
@@ -65,9 +68,16 @@ struct Follower<'a> {
 }
 
 /// What one file holds behind a marker.
-enum Held {
-    /// Something to tell.
-    Found(Finding),
+enum Behind {
+    /// Whole rows.
+    Read(Box<Window>),
+    /// A row over the limit.
+    Blocked {
+        /// Bytes known of it so far.
+        bytes: u64,
+        /// Where it begins.
+        offset: u64,
+    },
     /// No whole row.
     Nothing {
         /// What to tell all the same: it is another file than before.
@@ -133,6 +143,24 @@ impl Follower<'_> {
         Err(Closed::Missing(error))
     }
 
+    /// What the file held behind `marker` when it was touched, when it was deleted since.
+    fn rest_of_deleted(&self, marker: &Marker) -> io::Result<Option<Box<Window>>> {
+        let (Some(Held(file)), Some(identity)) = (&self.probe.held, &marker.file) else {
+            return Ok(None);
+        };
+        let stat = Stat::of(&file.metadata()?);
+        let is_packed = marker.path.extension().is_some_and(|extension| extension == "zst");
+        if is_packed || !identity.is_file(&stat) {
+            return Ok(None);
+        }
+        let rollout = Rollout::held(file)?;
+        let opened = Opened { path: &marker.path, rollout: &rollout, stat: &stat };
+        Ok(match self.read_open(&opened, marker)? {
+            Behind::Read(window) => Some(window),
+            Behind::Blocked { .. } | Behind::Nothing { .. } => None,
+        })
+    }
+
     /// Reads the file at `path` from `marker` on, and where nothing is left of it, the one that the thread went on in.
     fn read_on(
         &self,
@@ -142,8 +170,9 @@ impl Follower<'_> {
     ) -> Result<Finding, Closed> {
         let next = files.after(&segment_of(path));
         match self.read_file(path, marker, next.is_some())? {
-            Held::Found(finding) => Ok(finding),
-            Held::Nothing { moved, grows } => {
+            Behind::Read(window) => Ok(Finding::Read(*window)),
+            Behind::Blocked { bytes, offset } => Ok(Finding::Blocked { bytes, offset }),
+            Behind::Nothing { moved, grows } => {
                 // The earlier file never grows again; but what is half written there now may have been written before the rewind.
                 if let Some(next) = next.filter(|_| !grows) {
                     let start = Marker::start(next.path.clone());
@@ -161,19 +190,19 @@ impl Follower<'_> {
         if self.place.root.is_away(path) { Finding::Archived } else { Finding::Quiet }
     }
 
-    fn read_file(&self, path: &Path, marker: &Marker, goes_on: bool) -> Result<Held, Closed> {
+    fn read_file(&self, path: &Path, marker: &Marker, goes_on: bool) -> Result<Behind, Closed> {
         let (rollout, stat) = self.kept.open(path)?;
         let held = self.read_open(&Opened { path, rollout: &rollout, stat: &stat }, marker);
         self.kept.keep_open(path, stat, rollout);
         Ok(match held? {
-            Held::Found(Finding::Read(window)) => {
-                Held::Found(Finding::Read(Window { more: window.more || goes_on, ..window }))
+            Behind::Read(window) => {
+                Behind::Read(Box::new(Window { more: window.more || goes_on, ..*window }))
             }
             held => held,
         })
     }
 
-    fn read_open(&self, opened: &Opened<'_>, marker: &Marker) -> io::Result<Held> {
+    fn read_open(&self, opened: &Opened<'_>, marker: &Marker) -> io::Result<Behind> {
         let Opened { path, rollout, stat } = *opened;
         let from = self.start(opened, marker)?;
         let frontiers = &self.kept.frontiers;
@@ -185,17 +214,15 @@ impl Follower<'_> {
         };
         frontiers.keep(path, stat, from.offset, unfinished);
         Ok(match stretch {
-            Stretch::Blocked { bytes } => {
-                Held::Found(Finding::Blocked { bytes, offset: from.offset })
-            }
+            Stretch::Blocked { bytes } => Behind::Blocked { bytes, offset: from.offset },
             Stretch::Rows { bytes, more } => {
-                Held::Found(Finding::Read(self.window(opened, from, &bytes, more)?))
+                Behind::Read(Box::new(self.window(opened, from, &bytes, more)?))
             }
             Stretch::Nothing | Stretch::Partial { .. } => {
                 let is_other = from.replaced.is_some() || marker.is_elsewhere(opened);
                 let moved = is_other.then(|| self.window(opened, from, &[], false)).transpose()?;
                 let grows = unfinished.is_some_and(|end| end != known);
-                Held::Nothing { moved: moved.map(Box::new), grows }
+                Behind::Nothing { moved: moved.map(Box::new), grows }
             }
         })
     }

@@ -39,6 +39,11 @@ impl Rollout {
         Self::of(path, open_real(path)?)
     }
 
+    /// A plain one that was opened before.
+    pub(super) fn held(file: &File) -> io::Result<Self> {
+        file.try_clone().map(Self::Plain)
+    }
+
     fn of(path: &Path, (file, stat): (File, Stat)) -> Result<(Self, Stat), Closed> {
         let is_packed = path.extension().is_some_and(|extension| extension == "zst");
         Ok((if is_packed { Self::Packed(Packed::new(file)?) } else { Self::Plain(file) }, stat))
