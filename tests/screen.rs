@@ -14,6 +14,8 @@ mod anything;
 mod colours;
 #[path = "screen/harness.rs"]
 mod harness;
+#[path = "screen/levels.rs"]
+mod levels;
 #[path = "common/world.rs"]
 mod world;
 

@@ -7,7 +7,7 @@ mod storage;
 mod upstream;
 
 use super::model::Model;
-use super::sheet::{Columns, Kind, Row, Sheet};
+use super::sheet::{Columns, Field, Kind, Row, Sheet};
 
 /// The rows of `sheet`, in its own order.
 pub(crate) fn rows(model: &Model, sheet: &Sheet) -> Vec<Row> {
@@ -43,7 +43,7 @@ pub(crate) fn title(kind: &Kind) -> String {
 }
 
 /// A sentence above the list.
-pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<String> {
+pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<Field> {
     match &sheet.kind {
         Kind::Upstream => Some(upstream::summary(model)),
         Kind::Queue => Some(queue::summary(model, &sheet.answers)),

@@ -142,17 +142,20 @@ fn wake(model: &Model, wake: Option<&WakeRow>) -> (Field, Field) {
     (outcome, when)
 }
 
-pub(super) fn summary(model: &Model, answers: &Answers) -> String {
+/// How much waits in all.
+pub(super) fn summary(model: &Model, answers: &Answers) -> Field {
     let all = model.shown();
     if matches!(all.source, Source::Attached { .. }) {
-        return "another system owns this database: what its memory holds is unknown here".into();
+        let text = "another system owns this database: what its memory holds is unknown here";
+        return Field::new(text, Tint::Dim);
     }
     let messages: usize = all.sessions.iter().map(|session| session.messages).sum();
     let due = answers.wakes.iter().flatten().filter(|wake| wake.due_at.is_some()).count();
-    format!(
+    let text = format!(
         "{} pending · {} waiting · {} due",
         words::count(all.notices.len(), "notice"),
         words::count(messages, "message"),
         words::count(due, "wake"),
-    )
+    );
+    Field::new(text, Tint::Dim)
 }

@@ -101,8 +101,8 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
 }
 
 /// The monitor's pulse.
-pub(super) fn summary(model: &Model) -> String {
-    let Some(live) = &model.live else { return "no tick yet".to_owned() };
+pub(super) fn summary(model: &Model) -> Field {
+    let Some(live) = &model.live else { return Field::new("no tick yet", Tint::Dim) };
     let pulse = &live.pulse;
     let last = match (pulse.last_tick_at, pulse.took) {
         (Some(at), took) => {
@@ -124,5 +124,6 @@ pub(super) fn summary(model: &Model) -> String {
         Some(_) => " · next now".to_owned(),
         None => String::new(),
     };
-    format!("{last}{next} · {} watched", words::count(pulse.links, "link"))
+    let text = format!("{last}{next} · {} watched", words::count(pulse.links, "link"));
+    Field::new(text, if pulse.overdue { Tint::Warn } else { Tint::Dim })
 }
