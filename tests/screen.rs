@@ -12,6 +12,8 @@
 mod anything;
 #[path = "screen/colours.rs"]
 mod colours;
+#[path = "screen/drawn.rs"]
+mod drawn;
 #[path = "screen/harness.rs"]
 mod harness;
 #[path = "screen/levels.rs"]
