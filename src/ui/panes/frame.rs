@@ -82,9 +82,11 @@ pub(in crate::ui) fn title(model: &Model, pane: Pane, place: Rect, buffer: &mut 
         Pane::Events => (main.rows.events.len(), all.events.len()),
     };
     let filter = main.filter(pane);
-    let is_narrowed =
-        filter.is_active() || (main.out_of_step && matches!(pane, Pane::Sessions | Pane::Watches));
-    let count = if is_narrowed { format!("{shown}/{total}") } else { words::number(total as u64) };
+    let count = if main.is_narrowed(pane) {
+        format!("{shown}/{total}")
+    } else {
+        words::number(total as u64)
+    };
 
     let mut cell: Cell = vec![Span::styled(" ", style)];
     let name = match pane {

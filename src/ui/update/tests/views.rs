@@ -134,7 +134,7 @@ fn a_notice_is_explained_and_without_one_it_is_said_what_to_select() {
     assert!(sheet(&bench).rows.iter().any(|row| row.fields[2].text == "cursor"));
 }
 
-fn past(sequence: i64) -> Reply {
+pub(super) fn past(sequence: i64) -> Reply {
     let mut snapshot = (*world()).clone();
     snapshot.at = NOW - 60_000;
     snapshot.journal.max = Some(Sequence(sequence));
