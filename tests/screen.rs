@@ -201,6 +201,12 @@ at_each_size!(graph_dots, |size| view(size, "gzz"));
 at_each_size!(graph_ego, |size| view(size, "gi"));
 at_each_size!(graph_not_in_step, |size| view(size, "g!"));
 at_each_size!(graph_search, |size| view(size, "g/child"));
+at_each_size!(graph_to_save, |size| view(size, "gS"));
+at_each_size!(delta_to_save, |size| {
+    let mut screen = delta(size, exact());
+    screen.press("S");
+    screen
+});
 at_each_size!(palette, |size| view(size, ":"));
 at_each_size!(palette_typed, |size| view(size, ":rew"));
 at_each_size!(zoomed, |size| view(size, "<tab>z"));

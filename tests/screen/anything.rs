@@ -376,8 +376,8 @@ fn wake() -> impl Strategy<Value = WakeRow> {
 
 fn storage() -> impl Strategy<Value = Storage> {
     let times = (proptest::option::of(time()), proptest::option::of(time()), any::<i64>());
-    (text(), any::<[u64; 10]>(), times, any::<[Option<u64>; 2]>()).prop_map(
-        |(path, n, (oldest_at, last_prune_at, kept_for), [file, log])| Storage {
+    (text(), any::<[u64; 10]>(), times, any::<[Option<u64>; 2]>(), any::<Option<i64>>()).prop_map(
+        |(path, n, (oldest_at, last_prune_at, kept_for), [file, log], lock_wait)| Storage {
             path: path.into(),
             counts: Counts {
                 oldest_at,
@@ -394,6 +394,7 @@ fn storage() -> impl Strategy<Value = Storage> {
             kept_for,
             last_prune_at,
             append_failures: n[9],
+            lock_wait,
             file,
             log,
         },

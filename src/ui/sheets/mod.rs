@@ -47,7 +47,7 @@ pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<Field> {
     match &sheet.kind {
         Kind::Upstream => Some(upstream::summary(model)),
         Kind::Queue => Some(queue::summary(model, &sheet.answers)),
-        Kind::Storage => None,
+        Kind::Storage => storage::summary(&sheet.answers),
         Kind::Findings => Some(findings::summary(model)),
         Kind::Explain(pair) => explain::verdict(model, pair, &sheet.answers),
     }

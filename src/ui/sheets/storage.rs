@@ -1,5 +1,7 @@
 //! How full the state database is, as facts with a word on each.
 
+use crate::clock::Millis;
+use crate::engine::check::Limits;
 use crate::engine::snapshot::Source;
 use crate::ui::model::Model;
 use crate::ui::sheet::{Answers, Field, Row, RowId, Tint};
@@ -79,6 +81,7 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
             if failed == 0 { Tint::Text } else { Tint::Bad },
             "since this process started; the log says why".into(),
         ),
+        lock_wait(storage.lock_wait),
         plain(
             "database file",
             size(storage.file),
@@ -92,9 +95,37 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
         plain("write-ahead log", size(storage.log), "is taken into the file by and by".into()),
     ];
     if matches!(model.shown().source, Source::Attached { .. }) {
-        rows.retain(|row| !matches!(row.id, RowId::Fact("ledger" | "messages" | "failed appends")));
+        rows.retain(|row| {
+            !matches!(row.id, RowId::Fact("ledger" | "messages" | "failed appends" | "lock wait"))
+        });
     }
     rows
+}
+
+/// From a second on, `tidings check` warns of it.
+fn lock_wait(wait: Option<Millis>) -> Row {
+    let limits = Limits::default().lock_wait;
+    let (text, tint) = match wait {
+        Some(wait) if limits.critical.is_some_and(|bound| wait >= bound) => {
+            (format!("{wait} ms"), Tint::Bad)
+        }
+        Some(wait) if limits.warning.is_some_and(|bound| wait >= bound) => {
+            (format!("{wait} ms"), Tint::Warn)
+        }
+        Some(wait) => (format!("{wait} ms"), Tint::Text),
+        None => ("not to be had".to_owned(), Tint::Bad),
+    };
+    let means = "for the write lock, just now; another process may hold it".to_owned();
+    fact("lock wait", (text, wait.unwrap_or(i64::MAX)), None, tint, means)
+}
+
+/// How near the events are to their limit, and what the file takes.
+pub(super) fn summary(answers: &Answers) -> Option<Field> {
+    let storage = answers.storage.as_ref()?;
+    let file = storage.file.map_or_else(|| "not to be looked at".to_owned(), words::size);
+    let share = per_cent(storage.rows, storage.max_rows);
+    let text = format!("events at {share} % of their limit · file {file}");
+    Some(Field::new(text, Tint::Dim))
 }
 
 fn per_cent(part: u64, whole: u64) -> i64 {
