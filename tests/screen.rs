@@ -18,6 +18,8 @@ mod drawn;
 mod harness;
 #[path = "screen/levels.rs"]
 mod levels;
+#[path = "screen/states.rs"]
+mod states;
 #[path = "common/world.rs"]
 mod world;
 
@@ -227,6 +229,10 @@ at_each_size!(changes_out_of_a_deep_trail, |size| {
 at_each_size!(rewound, |size| view(size, "<lt>"));
 at_each_size!(help_graph, |size| view(size, "g?"));
 at_each_size!(help_upstream, |size| view(size, "u?"));
+at_each_size!(help_queue, |size| view(size, "Q?"));
+at_each_size!(help_storage, |size| view(size, "s?"));
+at_each_size!(help_findings, |size| view(size, "F?"));
+at_each_size!(help_explain, |size| view(size, "<tab>/child-a<enter>e?"));
 at_each_size!(ascii, |size| {
     let mut screen = Screen::in_ascii(size);
     screen.send(Message::Snapshot(World::team().build()));
