@@ -180,6 +180,7 @@ at_each_size!(queue_sorted, |size| view(size, "QooO"));
 at_each_size!(queue_empty, |size| {
     let mut screen = Screen::of(size, World::empty().build());
     screen.press("Q");
+    screen.answer(Ok(Reply::Wakes(Vec::new())));
     screen
 });
 at_each_size!(storage, |size| view(size, "s"));

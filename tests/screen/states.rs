@@ -76,6 +76,7 @@ enum Picture {
     None,
 }
 
+#[expect(clippy::match_same_arms, reason = "there is more than one reason for no picture")]
 fn picture(view: View, state: State) -> Picture {
     use Picture::{Called, Here, None};
     match (view, state) {
@@ -120,10 +121,17 @@ fn picture(view: View, state: State) -> Picture {
         (_, State::FaultsOnly) => None,
         // The catalog is of the machine, and not of the picture that is held.
         (View::Catalog, State::Paused | State::Rewound) => None,
-        (View::Main | View::Delta | View::Catalog, State::Attached)
-        | (View::Delta, State::Paused | State::Rewound)
-        | (View::Graph | View::Findings, _)
-        | (View::Explain | View::Upstream | View::Queue | View::Storage, _) => Here,
+        (View::Delta, State::Attached | State::Paused | State::Rewound)
+        | (View::Main | View::Catalog, State::Attached)
+        | (
+            View::Graph
+            | View::Explain
+            | View::Upstream
+            | View::Queue
+            | View::Storage
+            | View::Findings,
+            _,
+        ) => Here,
     }
 }
 

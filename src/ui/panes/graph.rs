@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::{Segment, frame, join, middle};
 use crate::session_key::SessionKey;
 use crate::ui::graph::{Edge, GraphView, Level, Node, Place, compact_label, full_label};
+use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::Model;
 use crate::ui::table::Cell;
@@ -142,9 +143,12 @@ fn summary(model: &Model, graph: &GraphView, area: Rect, buffer: &mut Buffer) {
         let name = format!("▌{}  {}", words::short_key(&node.key), words::version(node.version));
         segments.insert(0, piece(0, name, theme.border_focused));
     }
-    for (rank, text) in [(2, "─ watch"), (3, "━ ambient"), (4, "═ spawned"), (5, "┄◀ points back")]
-    {
-        segments.push(piece(rank, text.to_owned(), theme.dim));
+    if draft.watches() + draft.hidden_watches == 0 {
+        let key = model.setup.keymap.key(Action::Watch).unwrap_or_default();
+        segments.push(piece(1, format!("no watch yet: {key} watches the session"), theme.dim));
+    } else {
+        let legend = [(2, "─ watch"), (3, "━ ambient"), (4, "═ spawned"), (5, "┄◀ points back")];
+        segments.extend(legend.map(|(rank, text)| piece(rank, text.to_owned(), theme.dim)));
     }
     let width = area.width.saturating_sub(2);
     buffer.set_line(area.x + 1, area.y, &join(segments, 3, usize::from(width)), width);
@@ -247,7 +251,8 @@ fn arrow(
     let mut label = String::new();
     if let Some(watch) = edge.watch.filter(|_| level != Level::Dots) {
         label.push_str(sign(watch.condition));
-        if level == Level::Full && watch.lag > 0 {
+        // Where it stands is not known: neither is what it is owed.
+        if level == Level::Full && watch.lag > 0 && watch.condition != Condition::Unknown {
             label.push_str(&if watch.lag > 999 {
                 "999+".to_owned()
             } else {

@@ -103,7 +103,7 @@ fn empty(model: &Model, sheet: &Sheet, area: Rect, buffer: &mut Buffer) {
         let typed = visible::clean(sheet.filter.text());
         format!("nothing matches /{typed} · {} clears", key(Action::Back))
     } else {
-        let empty = sheets::empty(&sheet.kind);
+        let empty = sheets::empty(sheet);
         match sheet.kind {
             Kind::Upstream => format!("{empty} · {} lists what can be adopted", key(Action::Adopt)),
             _ => empty.to_owned(),

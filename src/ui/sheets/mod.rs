@@ -53,12 +53,16 @@ pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<Field> {
     }
 }
 
+/// What is said until the engine has answered.
+const ASKING: &str = "asking the engine…";
+
 /// What to say when there are no rows.
-pub(crate) fn empty(kind: &Kind) -> &'static str {
-    match kind {
+pub(crate) fn empty(sheet: &Sheet) -> &'static str {
+    match &sheet.kind {
+        Kind::Queue if sheet.ticket.is_some() => ASKING,
         Kind::Upstream => "no session is linked to a foreign source yet",
         Kind::Queue => "✓ nothing waits: no line, no message, no wake",
-        Kind::Storage => "asking the engine…",
+        Kind::Storage => ASKING,
         Kind::Findings => "✓ nothing needs a look",
         Kind::Explain(_) => "nothing is known of this watch",
     }

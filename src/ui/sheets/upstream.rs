@@ -1,7 +1,7 @@
 //! Every link: where it leads, how far it was read, and what the last tick found.
 
 use crate::clock::SECOND;
-use crate::engine::snapshot::{LinkRow, SessionRow};
+use crate::engine::snapshot::{LinkRow, SessionRow, Source};
 use crate::ui::model::Model;
 use crate::ui::sheet::{Answers, Field, Row, RowId, Tint};
 use crate::ui::table::{Column, fixed, flexible, right};
@@ -104,6 +104,11 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
 pub(super) fn summary(model: &Model) -> Field {
     let Some(live) = &model.live else { return Field::new("no tick yet", Tint::Dim) };
     let pulse = &live.pulse;
+    if matches!(live.source, Source::Attached { .. }) {
+        let links = words::count(pulse.links, "link");
+        let text = format!("another system looks at them: its ticks are unknown here · {links}");
+        return Field::new(text, Tint::Dim);
+    }
     let last = match (pulse.last_tick_at, pulse.took) {
         (Some(at), took) => {
             let took = took.map(|took| format!(", took {took} ms")).unwrap_or_default();
