@@ -128,7 +128,7 @@ fn summary(model: &Model, graph: &GraphView, area: Rect, buffer: &mut Buffer) {
     let counted = |noun: &str, drawn: usize, hidden: usize| match hidden {
         0 => words::count(drawn, noun),
         hidden => {
-            format!("{} drawn + {} hidden", words::count(drawn, noun), words::number(hidden as u64))
+            format!("{} + {} hidden", words::count(drawn, noun), words::number(hidden as u64))
         }
     };
     let text = [
@@ -138,7 +138,8 @@ fn summary(model: &Model, graph: &GraphView, area: Rect, buffer: &mut Buffer) {
     ]
     .join(" · ");
     let piece = |rank, text: String, style| Segment { rank, cell: vec![Span::styled(text, style)] };
-    let mut segments = vec![piece(1, text, theme.text)];
+    let rank = u8::from(graph.level != Level::Full);
+    let mut segments = vec![piece(rank, text, theme.text)];
     if let Some(node) = graph.selected().filter(|_| graph.level != Level::Full) {
         let name = format!("▌{}  {}", words::short_key(&node.key), words::version(node.version));
         segments.insert(0, piece(0, name, theme.border_focused));
