@@ -12,8 +12,14 @@
 mod anything;
 #[path = "screen/colours.rs"]
 mod colours;
+#[path = "screen/drawn.rs"]
+mod drawn;
 #[path = "screen/harness.rs"]
 mod harness;
+#[path = "screen/levels.rs"]
+mod levels;
+#[path = "screen/states.rs"]
+mod states;
 #[path = "common/world.rs"]
 mod world;
 
@@ -174,6 +180,7 @@ at_each_size!(queue_sorted, |size| view(size, "QooO"));
 at_each_size!(queue_empty, |size| {
     let mut screen = Screen::of(size, World::empty().build());
     screen.press("Q");
+    screen.answer(Ok(Reply::Wakes(Vec::new())));
     screen
 });
 at_each_size!(storage, |size| view(size, "s"));
@@ -226,6 +233,12 @@ at_each_size!(graph_dots, |size| view(size, "gzz"));
 at_each_size!(graph_ego, |size| view(size, "gi"));
 at_each_size!(graph_not_in_step, |size| view(size, "g!"));
 at_each_size!(graph_search, |size| view(size, "g/child"));
+at_each_size!(graph_to_save, |size| view(size, "gS"));
+at_each_size!(delta_to_save, |size| {
+    let mut screen = delta(size, exact());
+    screen.press("S");
+    screen
+});
 at_each_size!(palette, |size| view(size, ":"));
 at_each_size!(palette_typed, |size| view(size, ":rew"));
 at_each_size!(zoomed, |size| view(size, "<tab>z"));
@@ -246,6 +259,10 @@ at_each_size!(changes_out_of_a_deep_trail, |size| {
 at_each_size!(rewound, |size| view(size, "<lt>"));
 at_each_size!(help_graph, |size| view(size, "g?"));
 at_each_size!(help_upstream, |size| view(size, "u?"));
+at_each_size!(help_queue, |size| view(size, "Q?"));
+at_each_size!(help_storage, |size| view(size, "s?"));
+at_each_size!(help_findings, |size| view(size, "F?"));
+at_each_size!(help_explain, |size| view(size, "<tab>/child-a<enter>e?"));
 at_each_size!(ascii, |size| {
     let mut screen = Screen::in_ascii(size);
     screen.send(Message::Snapshot(World::team().build()));

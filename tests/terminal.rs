@@ -12,6 +12,8 @@
 mod foreign;
 #[path = "terminal/pty.rs"]
 mod pty;
+#[path = "terminal/stories.rs"]
+mod stories;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -80,6 +82,20 @@ impl Home {
         command.env("LANG", "C.UTF-8");
         command.cwd(self.folder.path());
         command
+    }
+
+    /// Runs a verb to its end.
+    fn verb(&self, arguments: &[&str]) {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tidings"));
+        command.args(arguments).env_clear().env("HOME", self.folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+
+    fn config(&self, text: &str) {
+        let folder = self.folder.path().join(".config/tidings");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
     }
 
     fn tidings(&self) -> Session {

@@ -23,6 +23,9 @@ pub struct Storage {
     pub last_prune_at: Option<Millis>,
     /// Appends of this process that failed.
     pub append_failures: u64,
+    /// How long the write lock had to be waited for just now, in milliseconds; `None` where nothing may be written, or where it
+    /// was not to be had.
+    pub lock_wait: Option<Millis>,
     /// The size of the file; `None` when it can't be asked.
     pub file: Option<u64>,
     /// The size of the write-ahead log beside it; `None` when there is none.
@@ -44,6 +47,7 @@ impl Observer<'_> {
             kept_for: RETENTION,
             last_prune_at: Some(self.reader.last_prune()?).filter(|at| *at > 0),
             append_failures,
+            lock_wait: None,
             file: size(&path),
             log: size(log.as_ref()),
             path,
@@ -52,9 +56,11 @@ impl Observer<'_> {
 }
 
 impl Engine {
-    /// How full the state database is.
+    /// How full the state database is, and how long its write lock has to be waited for.
     pub fn storage(&mut self) -> Result<Storage, EngineError> {
         let append_failures = self.append_failures;
-        self.observer().storage(append_failures)
+        let lock_wait = self.journal.lock_wait().ok();
+        let storage = self.observer().storage(append_failures)?;
+        Ok(Storage { lock_wait, ..storage })
     }
 }

@@ -226,7 +226,7 @@ pub(crate) fn palette(area: Rect) -> (Rect, Rect) {
     let height = 24.min(area.height.saturating_sub(2)).max(5).min(area.height);
     let place = Rect {
         x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 3,
+        y: area.y + ((area.height - height) / 3).max(1).min(area.height - height),
         width,
         height,
     };

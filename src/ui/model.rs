@@ -408,6 +408,12 @@ impl Main {
         &mut self.filters[pane as usize]
     }
 
+    /// Whether a pane leaves out rows.
+    pub(crate) fn is_narrowed(&self, pane: Pane) -> bool {
+        let by_step = self.out_of_step && matches!(pane, Pane::Sessions | Pane::Watches);
+        by_step || self.filter(pane).is_active()
+    }
+
     /// How a pane is sorted.
     pub(crate) fn sort(&self, pane: Pane) -> Sort {
         self.sorts[pane as usize]

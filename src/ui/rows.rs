@@ -99,7 +99,7 @@ pub(crate) fn rebuild_watches(main: &mut Main, picture: &Picture) {
 fn sessions(main: &Main, picture: &Picture) -> Vec<TreeRow> {
     let filter = main.filter(Pane::Sessions);
     let all = &picture.snapshot.sessions;
-    let is_narrowed = filter.is_active() || main.out_of_step;
+    let is_narrowed = main.is_narrowed(Pane::Sessions);
     let passes: Vec<bool> = all
         .iter()
         .map(|session| {

@@ -13,6 +13,7 @@ use crate::engine::explain::Explanation;
 use crate::engine::snapshot::WakeRow;
 use crate::engine::storage::Storage;
 use crate::session_key::{AgentId, SessionKey};
+use crate::watch::Condition;
 
 /// Which sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,18 @@ pub(crate) enum Tint {
     Active,
     Warn,
     Bad,
+}
+
+impl From<Condition> for Tint {
+    fn from(condition: Condition) -> Self {
+        match condition {
+            Condition::InStep => Self::Good,
+            Condition::Pending | Condition::Interleaved => Self::Active,
+            Condition::PendingQuiet | Condition::Unnotifiable => Self::Dim,
+            Condition::Expiring | Condition::Rewound | Condition::Unknown => Self::Warn,
+            Condition::Stalled | Condition::Stopped | Condition::Gap => Self::Bad,
+        }
+    }
 }
 
 /// What stands in a column: clean text, how it is meant, and a number to sort by in place of the text.

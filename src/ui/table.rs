@@ -67,6 +67,14 @@ impl<'a> Table<'a> {
                 None => break,
             }
         }
+        // What has to stay may still be too wide: the widest gives way, so that a cell is cut with its sign and not by the border.
+        while total(&widths, gap) > width {
+            let widest = widths.iter_mut().flatten().max().filter(|widest| **widest > 1);
+            match widest {
+                Some(widest) => *widest -= 1,
+                None => break,
+            }
+        }
         let left_over = width.saturating_sub(total(&widths, gap));
         let growing: u16 =
             (0..columns.len()).filter(|at| widths[*at].is_some()).map(|at| columns[at].grow).sum();
@@ -235,7 +243,7 @@ mod tests {
         assert_eq!(widths(30), [Some(12), Some(4), Some(6), Some(5)]);
         assert_eq!(widths(25), [Some(14), Some(4), None, Some(5)]);
         assert_eq!(widths(13), [Some(8), Some(4), None, None]);
-        assert_eq!(widths(4), [Some(8), None, None, None]);
+        assert_eq!(widths(4), [Some(4), None, None, None]);
     }
 
     #[test]

@@ -447,6 +447,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             kept_for: 30 * DAY,
             last_prune_at: Some(NOW - 20 * MINUTE),
             append_failures: 0,
+            lock_wait: Some(3),
             file: Some(9_081_920),
             log: Some(4_152),
         })),
@@ -505,6 +506,8 @@ fn past() -> Past {
     snapshot.events.truncate(2);
     snapshot.journal.max = snapshot.events.last().map(|row| row.event.sequence);
     let sequence = snapshot.journal.max.unwrap_or_default();
+    // The engine marks what it does not know.
+    snapshot.watches[0].condition = Condition::Unknown;
     let pair = &snapshot.watches[0].cursor;
     let not_kept = [(pair.watcher.clone(), pair.target.clone())].into();
     Past { sequence, snapshot, not_kept }

@@ -12,13 +12,14 @@ use tidings::engine::live::Reply;
 use tidings::engine::past::Past;
 use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
-    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, Role, SessionRow, Snapshot, WakeRow,
-    WakeState, WatchRow,
+    EventRow, JournalRow, LinkRow, NoticeRow, Problem, Pulse, QueueRow, Role, SessionRow, Snapshot,
+    Source, WakeRow, WakeState, WatchRow,
 };
 use tidings::engine::storage::Storage;
 use tidings::event::{ActorType, Changes, Event, EventKind, Sequence};
 use tidings::journal::storage::Counts;
 use tidings::session_key::AgentId;
+use tidings::ui::keymap::{ACTIONS, Key};
 use tidings::ui::message::{Gesture, Message, Pointed, Ticket, Timer};
 use tidings::upstream::{CatalogEntry, Listing};
 use tidings::watch::{Condition, Cursor, Provenance};
@@ -46,6 +47,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         2 => pointed().prop_map(move |pointed| send(Message::Mouse(pointed))),
         1 => time().prop_map(move |now| send(Message::Tick(now))),
         1 => text().prop_map(move |text| send(Message::Paste(text))),
+        1 => text().prop_map(move |text| send(Message::Done(text))),
         1 => text().prop_map(move |text| send(Message::Trouble(text))),
         1 => (0_u64..20).prop_map(move |n| send(Message::Timer(Timer::Toast(n)))),
         1 => (0_u64..20).prop_map(move |n| send(Message::Timer(Timer::Flash(n)))),
@@ -80,11 +82,14 @@ fn key() -> impl Strategy<Value = KeyEvent> {
         KeyCode::Home,
         KeyCode::End,
     ]);
-    let bound =
-        select("hjklgGwatfoypnrv[]/!? 019uQsFceADdOziNYHJKLq<>{}:".chars().collect::<Vec<_>>());
+    let bound = ACTIONS
+        .iter()
+        .flat_map(|info| info.keys)
+        .flat_map(|keys| keys.split(' '))
+        .map(|key| Key::parse(key).unwrap().event());
     let plain = prop_oneof![
-        4 => bound.prop_map(KeyCode::Char),
         4 => named,
+        1 => select("019".chars().collect::<Vec<_>>()).prop_map(KeyCode::Char),
         1 => any::<char>().prop_map(KeyCode::Char),
     ];
     let modifiers = prop_oneof![
@@ -92,7 +97,10 @@ fn key() -> impl Strategy<Value = KeyEvent> {
         1 => Just(KeyModifiers::CONTROL),
         1 => Just(KeyModifiers::ALT),
     ];
-    (plain, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
+    prop_oneof![
+        select(bound.collect::<Vec<_>>()),
+        (plain, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers)),
+    ]
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -226,6 +234,7 @@ fn watch() -> impl Strategy<Value = WatchRow> {
         time().prop_map(WakeState::Coalescing),
         time().prop_map(WakeState::Fired),
         (time(), text()).prop_map(|(at, why)| WakeState::Skipped(at, why)),
+        Just(WakeState::Unknown),
     ];
     (
         (name(), name(), any::<bool>()),
@@ -284,6 +293,18 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
         Role::Viewer { owner: None },
         Role::Viewer { owner: Some(u32::MAX) },
     ]);
+    let source = prop_oneof![
+        4 => Just(Source::Own),
+        1 => text().prop_map(|path| Source::Attached { path: path.into() }),
+    ];
+    let queue = (name(), any::<usize>(), 0_usize..30, any::<u64>()).prop_map(
+        |(session, notices, others, evicted)| QueueRow {
+            session: session.as_str().into(),
+            notices,
+            others,
+            evicted,
+        },
+    );
     let pulse = (proptest::option::of(time()), proptest::option::of(time()), any::<bool>())
         .prop_map(|(last_tick_at, next_tick_at, overdue)| Pulse {
             last_tick_at,
@@ -299,21 +320,33 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
         |(rows, max, append_failures)| JournalRow { rows, min: max, max, append_failures },
     );
     (
-        (any::<u64>(), time(), role, journal, pulse, problems),
-        (vec(session(), 0..10), vec(watch(), 0..12), notices, events),
+        (
+            any::<u64>(),
+            time(),
+            role,
+            (source, any::<bool>(), any::<bool>()),
+            journal,
+            pulse,
+            problems,
+        ),
+        (vec(session(), 0..10), vec(watch(), 0..12), notices, events, vec(queue, 0..4)),
     )
-        .prop_map(|((revision, at, role, journal, pulse, problems), rows)| Snapshot {
+        .prop_map(|((revision, at, role, whose, journal, pulse, problems), rows)| Snapshot {
             revision,
             at,
             role,
+            source: whose.0,
+            is_owned: whose.1,
+            is_past: whose.2,
             journal,
             sessions: rows.0,
             watches: rows.1,
             notices: rows.2,
             events: rows.3,
+            queues: rows.4,
             pulse,
             problems,
-            ..Snapshot::default()
+            holds_until: None,
         })
 }
 
@@ -353,8 +386,8 @@ fn wake() -> impl Strategy<Value = WakeRow> {
 
 fn storage() -> impl Strategy<Value = Storage> {
     let times = (proptest::option::of(time()), proptest::option::of(time()), any::<i64>());
-    (text(), any::<[u64; 10]>(), times, any::<[Option<u64>; 2]>()).prop_map(
-        |(path, n, (oldest_at, last_prune_at, kept_for), [file, log])| Storage {
+    (text(), any::<[u64; 10]>(), times, any::<[Option<u64>; 2]>(), any::<Option<i64>>()).prop_map(
+        |(path, n, (oldest_at, last_prune_at, kept_for), [file, log], lock_wait)| Storage {
             path: path.into(),
             counts: Counts {
                 oldest_at,
@@ -371,6 +404,7 @@ fn storage() -> impl Strategy<Value = Storage> {
             kept_for,
             last_prune_at,
             append_failures: n[9],
+            lock_wait,
             file,
             log,
         },

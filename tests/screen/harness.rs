@@ -120,19 +120,29 @@ impl Screen {
 
     /// The first cell of the first place where `needle` stands.
     pub(crate) fn cell(&self, needle: &str) -> Cell {
+        self.find("", needle).0
+    }
+
+    /// The first cell of the first place where `needle` stands behind `before`, and the text of its row.
+    pub(crate) fn find(&self, before: &str, needle: &str) -> (Cell, String) {
         let buffer = self.buffer();
-        let symbols = |y: u16| -> Vec<String> {
-            (0..buffer.area.width).map(|x| buffer[(x, y)].symbol().to_owned()).collect()
-        };
         for y in 0..buffer.area.height {
-            let row = symbols(y);
+            let row: Vec<&str> = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
+            let wanted = [before, needle].concat();
+            if !row.concat().contains(&wanted) {
+                continue;
+            }
             for x in 0..row.len() {
-                if row[x..].concat().starts_with(needle) {
-                    return buffer[(u16::try_from(x).unwrap(), y)].clone();
+                if row[x..].concat().starts_with(&wanted) {
+                    let skipped = tidings::visible::columns(before);
+                    return (
+                        buffer[(u16::try_from(x + skipped).unwrap(), y)].clone(),
+                        row.concat(),
+                    );
                 }
             }
         }
-        panic!("{needle:?} is not on the screen:\n{}", self.text());
+        panic!("{before:?} {needle:?} is not on the screen:\n{}", self.text());
     }
 }
 

@@ -13,10 +13,28 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// How often a condition is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// What a program asked of its terminal beside writing into it.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// What it put into the clipboard (OSC 52), as it was sent.
+    pub(crate) copied: Vec<String>,
+    pub(crate) bells: usize,
+}
+
+impl vt100::Callbacks for Heard {
+    fn audible_bell(&mut self, _: &mut vt100::Screen) {
+        self.bells += 1;
+    }
+
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], data: &[u8]) {
+        self.copied.push(String::from_utf8(data.to_vec()).unwrap());
+    }
+}
+
 /// A program that runs in a terminal.
 pub(crate) struct Session {
     child: Box<dyn Child + Send + Sync>,
-    emulator: Arc<Mutex<vt100::Parser>>,
+    emulator: Arc<Mutex<vt100::Parser<Heard>>>,
     /// Every byte that the program wrote.
     written: Arc<Mutex<Vec<u8>>>,
     keyboard: Box<dyn Write + Send>,
@@ -32,7 +50,9 @@ impl Session {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let modes_before = modes(pair.master.as_ref());
-        let emulator = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 0)));
+        let emulator =
+            vt100::Parser::new_with_callbacks(some(rows), some(columns), 0, Heard::default());
+        let emulator = Arc::new(Mutex::new(emulator));
         let mut reader = pair.master.try_clone_reader().unwrap();
         let keyboard = pair.master.take_writer().unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
@@ -79,6 +99,35 @@ impl Session {
     /// What stands in the terminal.
     pub(crate) fn text(&self) -> String {
         self.emulator.lock().unwrap().screen().contents()
+    }
+
+    /// Where `wanted` begins, as a column and a row from 0.
+    pub(crate) fn place(&self, wanted: &str) -> (u16, u16) {
+        let emulator = self.emulator.lock().unwrap();
+        let columns = emulator.screen().size().1.get();
+        for (y, row) in (0..).zip(emulator.screen().rows(0, columns)) {
+            if let Some(at) = row.find(wanted) {
+                return (u16::try_from(row[..at].chars().count()).unwrap(), y);
+            }
+        }
+        panic!("{wanted:?} is not in the terminal:\n{}", emulator.screen().contents());
+    }
+
+    /// The first cell of `wanted`.
+    pub(crate) fn cell(&self, wanted: &str) -> vt100::Cell {
+        let (column, row) = self.place(wanted);
+        self.emulator.lock().unwrap().screen().cell(row, column).unwrap().clone()
+    }
+
+    /// Waits until what the program asked of its terminal is as wanted.
+    pub(crate) fn hears(&self, what: &str, is_so: impl Fn(&Heard) -> bool) {
+        self.until(what, |session| is_so(session.emulator.lock().unwrap().callbacks()));
+    }
+
+    /// Whether the program gets the clicks of the mouse.
+    pub(crate) fn has_mouse(&self) -> bool {
+        let mode = self.emulator.lock().unwrap().screen().mouse_protocol_mode();
+        mode != vt100::MouseProtocolMode::None
     }
 
     /// Waits until the terminal shows all of `wanted`.

@@ -21,8 +21,8 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
         let keymap = &model.setup.keymap;
         let keep = keymap.key(Action::Accept).unwrap_or_default();
         let leave = keymap.key(Action::Back).unwrap_or_default();
-        let help = format!("  {keep} writes · {leave} leaves");
-        return Some(field(model, ("save as ", &saving.input), &help, area, buffer));
+        let helps = [format!("  {keep} writes · {leave} leaves"), format!("  {leave} leaves")];
+        return Some(field(model, ("save as ", &saving.input), &helps, area, buffer));
     }
     if model.typing {
         match &model.over {
@@ -58,6 +58,9 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
         );
         return None;
     }
+    if model.palette.is_some() {
+        return None;
+    }
     if !model.pressed.is_empty() {
         let text = format!("{} …", keymap::shown(&model.pressed));
         buffer.set_stringn(x, area.y, text, usize::from(width), theme.key);
@@ -67,10 +70,12 @@ pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Opt
         .enumerate()
         .map(|(n, (key, hint))| Segment {
             // What stands first is wanted most; help and quit always stay.
-            rank: if matches!(hint, "help" | "quit") {
-                0
-            } else {
-                u8::try_from(n + 1).unwrap_or(u8::MAX)
+            rank: match hint {
+                "help" | "quit" => 0,
+                _ if n == 0 => 1,
+                // Through it everything else is found.
+                "all actions" => 2,
+                _ => u8::try_from(n + 2).unwrap_or(u8::MAX),
             },
             cell: vec![Span::styled(key, theme.key), Span::raw(" "), Span::styled(hint, theme.dim)],
         })
@@ -98,24 +103,32 @@ fn typing(
     let keymap = &model.setup.keymap;
     let keep = keymap.key(Action::Accept).unwrap_or_default();
     let clear = keymap.key(Action::Back).unwrap_or_default();
-    let help = match matches {
-        1 => format!("  1 match · {keep} keeps · {clear} clears"),
-        n => format!("  {n} matches · {keep} keeps · {clear} clears"),
+    let count = match matches {
+        1 => "  1 match".to_owned(),
+        n => format!("  {n} matches"),
     };
-    field(model, ("/", &filter.input), &help, area, buffer)
+    let helps = [
+        format!("{count} · {keep} keeps · {clear} clears"),
+        format!("{count} · {clear} clears"),
+        count,
+    ];
+    field(model, ("/", &filter.input), &helps, area, buffer)
 }
 
-/// A field with a label before it and its keys behind it.
+/// A field with a label before it, and behind it the longest of `helps` that leaves room for what is typed.
 fn field(
     model: &Model,
     (label, input): (&str, &Input),
-    help: &str,
+    helps: &[String],
     area: Rect,
     buffer: &mut Buffer,
 ) -> Position {
     let theme = &model.setup.theme;
     let width = usize::from(area.width.saturating_sub(2));
     let label_width = visible::columns(label);
+    let typed = visible::columns(input.value()) + 1;
+    let room = width.saturating_sub(label_width + typed.clamp(8, 24));
+    let help = helps.iter().find(|help| visible::columns(help) <= room).map_or("", String::as_str);
     let taken = visible::columns(help) + label_width;
     let field_width = width.saturating_sub(taken).max(8).min(width.saturating_sub(label_width));
     let scroll = input.visual_scroll(field_width.saturating_sub(1));

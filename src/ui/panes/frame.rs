@@ -82,9 +82,11 @@ pub(in crate::ui) fn title(model: &Model, pane: Pane, place: Rect, buffer: &mut 
         Pane::Events => (main.rows.events.len(), all.events.len()),
     };
     let filter = main.filter(pane);
-    let is_narrowed =
-        filter.is_active() || (main.out_of_step && matches!(pane, Pane::Sessions | Pane::Watches));
-    let count = if is_narrowed { format!("{shown}/{total}") } else { words::number(total as u64) };
+    let count = if main.is_narrowed(pane) {
+        format!("{shown}/{total}")
+    } else {
+        words::number(total as u64)
+    };
 
     let mut cell: Cell = vec![Span::styled(" ", style)];
     let name = match pane {
@@ -136,6 +138,11 @@ pub(in crate::ui) fn position(
     let width = u16::try_from(text.len()).unwrap_or(0);
     if place.width > width + 24 {
         let x = place.right() - width - 1;
+        let before = &mut buffer[(x - 1, place.y)];
+        let is_free = |c: char| c == ' ' || ('\u{2500}'..='\u{257f}').contains(&c);
+        if !before.symbol().chars().all(is_free) {
+            before.set_symbol(visible::ELLIPSIS);
+        }
         over_border(x, place.y, text.len(), buffer);
         buffer.set_string(x, place.y, text, model.setup.theme.dim);
     }

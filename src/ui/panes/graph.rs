@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::{Segment, frame, join, middle};
 use crate::session_key::SessionKey;
 use crate::ui::graph::{Edge, GraphView, Level, Node, Place, compact_label, full_label};
+use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::Model;
 use crate::ui::table::Cell;
@@ -127,7 +128,7 @@ fn summary(model: &Model, graph: &GraphView, area: Rect, buffer: &mut Buffer) {
     let counted = |noun: &str, drawn: usize, hidden: usize| match hidden {
         0 => words::count(drawn, noun),
         hidden => {
-            format!("{} drawn + {} hidden", words::count(drawn, noun), words::number(hidden as u64))
+            format!("{} + {} hidden", words::count(drawn, noun), words::number(hidden as u64))
         }
     };
     let text = [
@@ -137,14 +138,18 @@ fn summary(model: &Model, graph: &GraphView, area: Rect, buffer: &mut Buffer) {
     ]
     .join(" · ");
     let piece = |rank, text: String, style| Segment { rank, cell: vec![Span::styled(text, style)] };
-    let mut segments = vec![piece(1, text, theme.text)];
+    let rank = u8::from(graph.level != Level::Full);
+    let mut segments = vec![piece(rank, text, theme.text)];
     if let Some(node) = graph.selected().filter(|_| graph.level != Level::Full) {
         let name = format!("▌{}  {}", words::short_key(&node.key), words::version(node.version));
         segments.insert(0, piece(0, name, theme.border_focused));
     }
-    for (rank, text) in [(2, "─ watch"), (3, "━ ambient"), (4, "═ spawned"), (5, "┄◀ points back")]
-    {
-        segments.push(piece(rank, text.to_owned(), theme.dim));
+    if draft.watches() + draft.hidden_watches == 0 {
+        let key = model.setup.keymap.key(Action::Watch).unwrap_or_default();
+        segments.push(piece(1, format!("no watch yet: {key} watches the session"), theme.dim));
+    } else {
+        let legend = [(2, "─ watch"), (3, "━ ambient"), (4, "═ spawned"), (5, "┄◀ points back")];
+        segments.extend(legend.map(|(rank, text)| piece(rank, text.to_owned(), theme.dim)));
     }
     let width = area.width.saturating_sub(2);
     buffer.set_line(area.x + 1, area.y, &join(segments, 3, usize::from(width)), width);
@@ -247,7 +252,8 @@ fn arrow(
     let mut label = String::new();
     if let Some(watch) = edge.watch.filter(|_| level != Level::Dots) {
         label.push_str(sign(watch.condition));
-        if level == Level::Full && watch.lag > 0 {
+        // Where it stands is not known: neither is what it is owed.
+        if level == Level::Full && watch.lag > 0 && watch.condition != Condition::Unknown {
             label.push_str(&if watch.lag > 999 {
                 "999+".to_owned()
             } else {

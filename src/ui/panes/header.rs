@@ -31,18 +31,26 @@ pub(in crate::ui) const URGENCY: [Condition; 10] = [
     Condition::PendingQuiet,
 ];
 
+/// Below this many columns only the shortest words fit.
+const NARROW: u16 = 60;
+
 /// Draws the header on one line or two.
 pub(in crate::ui) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     let clock = words::time_of_day(model.now, &model.setup.zone);
     let clock_width = u16::try_from(clock.len()).unwrap_or(0);
     let room = usize::from(area.width.saturating_sub(clock_width + 4));
     let gap = if area.width < 110 { 2 } else { 3 };
+    let is_narrow = area.width < NARROW;
     let mut first = pulse(model, area.width < 110);
+    if is_narrow && let Some(name) = first.first_mut() {
+        // Where not everything fits, the name of the program is known best.
+        name.rank = 2;
+    }
     if area.height == 1 {
-        first.extend(findings(model));
+        first.extend(findings(model, is_narrow));
     } else {
         let width = area.width.saturating_sub(2);
-        let second = join(findings(model), gap, usize::from(width));
+        let second = join(findings(model, is_narrow), gap, usize::from(width));
         buffer.set_line(area.x + 1, area.y + 1, &second, width);
     }
     buffer.set_line(
@@ -164,16 +172,16 @@ fn tick(model: &Model, pulse: &Pulse, is_short: bool) -> Segment {
     Segment { rank: 5, cell }
 }
 
-fn findings(model: &Model) -> Vec<Segment> {
+fn findings(model: &Model, is_narrow: bool) -> Vec<Segment> {
     let theme = &model.setup.theme;
     let mut segments = Vec::new();
     let Some(live) = &model.live else { return segments };
     if let Some(past) = &model.past {
         segments.push(segment(0, rewound(model, past, live), theme.warn));
     } else if model.paused_at.is_some() {
-        segments.push(segment(0, paused(model.shown(), live), theme.warn));
+        segments.push(segment(0, paused(model.shown(), live, is_narrow), theme.warn));
     }
-    segments.extend(for_you(model));
+    segments.extend(for_you(model, is_narrow));
     segments.extend(problems(model, live));
     let before = segments.len();
     for (rank, condition) in (2..).zip(URGENCY) {
@@ -195,10 +203,13 @@ fn findings(model: &Model) -> Vec<Segment> {
     segments
 }
 
-fn paused(shown: &Snapshot, live: &Snapshot) -> String {
+fn paused(shown: &Snapshot, live: &Snapshot, is_narrow: bool) -> String {
     let at = shown.journal.max.unwrap_or_default();
     let now = live.journal.max.unwrap_or_default();
     let Sequence(behind) = Sequence(now.0.saturating_sub(at.0));
+    if is_narrow {
+        return format!("paused #{at} (+{behind})");
+    }
     // Bare numbers, without marks between thousands: they are compared and copied.
     format!("paused at #{at}, live #{now} (+{behind})")
 }
@@ -219,12 +230,13 @@ fn rewound(model: &Model, past: &PastShown, live: &Snapshot) -> String {
     )
 }
 
-fn for_you(model: &Model) -> Option<Segment> {
+fn for_you(model: &Model, is_narrow: bool) -> Option<Segment> {
     let mut owed = model.picture.owed_to_operator();
     let first = owed.next()?;
     let more = owed.count();
     let name = words::short_key(&first.cursor.target);
     let text = match more {
+        more if is_narrow => format!("▶ {} for you", more + 1),
         0 => format!("▶ notice for you: {name}"),
         n => format!("▶ {} notices for you: {name}, …", n + 1),
     };

@@ -20,7 +20,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::model::{Model, PageKind};
-use super::table::{Cell, blank};
+use super::table::{Cell, blank, fit};
 use crate::visible;
 
 /// How many lines a page has, and how many of them the screen shows.
@@ -70,6 +70,11 @@ pub(super) fn middle(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
     }
 }
 
+/// `line`, with a `…` at its end when it is wider than `width`.
+pub(super) fn shortened(line: Line<'static>, width: usize) -> Line<'static> {
+    if line.width() <= width { line } else { Line::from(fit(line.spans, width, false)) }
+}
+
 /// A piece of a line that can be left out: the highest rank goes first, rank 0 never.
 pub(super) struct Segment {
     pub(super) rank: u8,
@@ -108,7 +113,7 @@ pub(super) fn join(mut segments: Vec<Segment>, gap: usize, width: usize) -> Line
         spans.push(Span::raw(blank(gap)));
         spans.push(Span::raw(visible::ELLIPSIS));
     }
-    Line::from(spans)
+    shortened(Line::from(spans), width)
 }
 
 #[cfg(test)]
@@ -138,6 +143,7 @@ mod tests {
         assert_eq!(line(8), "aa bb cc");
         assert_eq!(line(7), "aa cc …");
         assert_eq!(line(6), "aa …");
-        assert_eq!(line(1), "aa …");
+        assert_eq!(line(3), "aa…");
+        assert_eq!(line(1), "…");
     }
 }

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::wrap;
+use super::{shortened, wrap};
 use crate::ui::keymap::{Action, Context, Group};
+use crate::ui::layout;
 use crate::ui::model::{Model, Page, PageKind};
 use crate::ui::table::{blank, fit};
 use crate::ui::theme::sign;
@@ -14,8 +15,11 @@ use crate::ui::words;
 use crate::visible;
 use crate::watch::Condition;
 
-/// Columns for the keys of an action.
+/// Columns for the keys of an action; on a narrow screen only as many as the longest key takes.
 const KEYS: usize = 14;
+const FEW_KEYS: usize = 10;
+/// A view below this many rows gives its border to the page, too.
+const SMALL: u16 = 12;
 /// Columns for one column of the help.
 const COLUMN: usize = 62;
 
@@ -41,7 +45,8 @@ pub(in crate::ui) fn draw(model: &Model, page: Page, area: Rect, buffer: &mut Bu
     let top = page.top.min(lines.len().saturating_sub(height));
     let below = lines.len().saturating_sub(top + height);
     for (y, line) in (place.y + 1..place.bottom().saturating_sub(1)).zip(&lines[top..]) {
-        buffer.set_line(place.x + 2, y, line, place.width.saturating_sub(4));
+        let room = place.width.saturating_sub(4);
+        buffer.set_line(place.x + 2, y, &shortened(line.clone(), usize::from(room)), room);
     }
     let back = model.setup.keymap.key(Action::Back).unwrap_or_default();
     let down = model.setup.keymap.key(Action::Down).unwrap_or_default();
@@ -62,17 +67,19 @@ pub(super) fn extent(model: &Model, kind: PageKind) -> (usize, usize) {
     (lines.len(), height)
 }
 
+/// In the middle of the view and within its border, so that what is written there stays whole. A small screen is covered up to
+/// the border and with it.
 fn place(area: Rect, lines: &[Line<'_>]) -> Rect {
+    let body = layout::over(area).body;
+    let is_small = body.height < SMALL;
+    let room = if is_small { body } else { layout::inner(body) };
     let wanted = lines.iter().map(Line::width).max().unwrap_or(0) + 4;
-    let width = u16::try_from(wanted.max(36)).unwrap_or(u16::MAX).min(area.width);
-    let height = u16::try_from(lines.len() + 2)
-        .unwrap_or(u16::MAX)
-        .min(area.height.saturating_sub(2))
-        .max(3);
-    let height = height.min(area.height);
+    let width = if is_small { usize::MAX } else { wanted.max(36) };
+    let width = u16::try_from(width).unwrap_or(u16::MAX).min(room.width);
+    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(room.height);
     Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
+        x: room.x + (room.width - width) / 2,
+        y: room.y + (room.height - height) / 2,
         width,
         height,
     }
@@ -120,8 +127,9 @@ fn group(model: &Model, context: Context, group: Group, title: &'static str) -> 
     let theme = &model.setup.theme;
     let keymap = &model.setup.keymap;
     let actions = keymap.actions(context).filter(|info| info.group == group);
+    let keys = if model.size.width < 60 { FEW_KEYS } else { KEYS };
     let entries = actions.map(|info| {
-        let mut spans = fit(vec![Span::styled(keymap.keys(info.action), theme.key)], KEYS, false);
+        let mut spans = fit(vec![Span::styled(keymap.keys(info.action), theme.key)], keys, false);
         spans.push(Span::styled(info.description, theme.text));
         Line::from(spans)
     });

@@ -2,14 +2,13 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{frame, middle, paragraph, wrap};
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::Model;
-use crate::ui::sheet::{Field, Kind, Sheet, Tint};
+use crate::ui::sheet::{Field, Kind, Sheet};
 use crate::ui::sheets;
 use crate::ui::table::{Cell, Standing, Table, draw_row, highlighted};
 use crate::ui::theme::Theme;
@@ -46,13 +45,8 @@ pub(in crate::ui) fn draw(model: &Model, sheet: &Sheet, body: Rect, buffer: &mut
     let (head, parts) = layout::sheet_parts(body);
     let width = usize::from(head.width.saturating_sub(2));
     if let Some(summary) = sheets::summary(model, sheet) {
-        let lines = wrap(&summary, width, usize::from(head.height));
-        let style = if summary.starts_with(['✓', '?', '●', '▲', '■', '✗', '◐', '○']) {
-            theme.active
-        } else {
-            theme.dim
-        };
-        paragraph(buffer, Rect { x: head.x + 1, ..head }, &lines, style);
+        let lines = wrap(&summary.text, width, usize::from(head.height));
+        paragraph(buffer, Rect { x: head.x + 1, ..head }, &lines, theme.tint(summary.tint));
     }
     if let Some(error) = &sheet.error {
         let again = model.setup.keymap.key(Action::Reload).unwrap_or_default();
@@ -92,23 +86,11 @@ pub(in crate::ui) fn draw(model: &Model, sheet: &Sheet, body: Rect, buffer: &mut
 }
 
 fn cell(field: &Field, sheet: &Sheet, theme: &Theme) -> Cell {
-    let style = style(field.tint, theme);
+    let style = theme.tint(field.tint);
     if sheet.filter.is_active() {
         highlighted(&field.text, style, &sheet.filter, theme)
     } else {
         vec![Span::styled(field.text.clone(), style)]
-    }
-}
-
-fn style(tint: Tint, theme: &Theme) -> Style {
-    match tint {
-        Tint::Text => theme.text,
-        Tint::Dim => theme.dim,
-        Tint::Own => theme.own,
-        Tint::Good => theme.good,
-        Tint::Active => theme.active,
-        Tint::Warn => theme.warn,
-        Tint::Bad => theme.bad,
     }
 }
 
@@ -121,7 +103,7 @@ fn empty(model: &Model, sheet: &Sheet, area: Rect, buffer: &mut Buffer) {
         let typed = visible::clean(sheet.filter.text());
         format!("nothing matches /{typed} · {} clears", key(Action::Back))
     } else {
-        let empty = sheets::empty(&sheet.kind);
+        let empty = sheets::empty(sheet);
         match sheet.kind {
             Kind::Upstream => format!("{empty} · {} lists what can be adopted", key(Action::Adopt)),
             _ => empty.to_owned(),

@@ -85,6 +85,9 @@ fn cells(model: &Model, line: WatchLine, watch: &WatchRow) -> [Cell; 7] {
         model.past.as_ref().is_none_or(|past| !past.not_kept.contains(&PairId::of(watch)));
     let (owed, history) = (watch.actionable_lag(), watch.history_lag());
     let lag = |lag: i64, style| {
+        if !is_kept {
+            return vec![Span::styled("?", theme.dim)];
+        }
         vec![Span::styled(lag.to_string(), if lag == 0 { theme.dim } else { style })]
     };
     let how = match watch.cursor.provenance {

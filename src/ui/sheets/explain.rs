@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::engine::explain::{Explanation, Moment};
+use crate::engine::explain::{Explanation, Moment, Verdict};
 use crate::engine::snapshot::WatchRow;
 use crate::event::Sequence;
 use crate::ui::index::PairId;
@@ -27,15 +27,38 @@ pub(super) fn title(pair: &PairId) -> String {
 }
 
 /// What is the matter, in a sentence.
-pub(super) fn verdict(model: &Model, pair: &PairId, answers: &Answers) -> Option<String> {
+pub(super) fn verdict(model: &Model, pair: &PairId, answers: &Answers) -> Option<Field> {
     if let Some(answer) = &answers.explanation {
         let event = answer.event.map(|event| format!(" {}", words::sequence(event)));
         let event = event.unwrap_or_default();
-        return Some(format!("▶ {}{event}: {}", answer.verdict.as_str(), clean(&answer.because)));
+        let word = answer.verdict.as_str();
+        let text = format!("▶ {word}{event}: {}", clean(&answer.because));
+        return Some(Field::new(text, tint(answer.verdict)));
     }
     let watch = model.picture.pair(pair)?;
     let because = watch.because(model.reckoned_now());
-    Some(format!("{} {}: {}", sign(watch.condition), watch.condition, clean(&because)))
+    let text = format!("{} {}: {}", sign(watch.condition), watch.condition, clean(&because));
+    Some(Field::new(text, watch.condition.into()))
+}
+
+/// How good a verdict is for the person who asks why nobody was told.
+fn tint(verdict: Verdict) -> Tint {
+    match verdict {
+        Verdict::Acknowledged | Verdict::Reconciled => Tint::Good,
+        Verdict::TakenElsewhere | Verdict::Unreconciled | Verdict::Unknown => Tint::Warn,
+        Verdict::Lost | Verdict::AppendFailed => Tint::Bad,
+        Verdict::NotRecorded
+        | Verdict::Collapsed
+        | Verdict::LogOnly
+        | Verdict::OtherKey
+        | Verdict::NoCursor
+        | Verdict::NotQualified
+        | Verdict::RegisteredAfter
+        | Verdict::SelfCaused
+        | Verdict::Coalesced
+        | Verdict::Queued
+        | Verdict::WakePending => Tint::Active,
+    }
 }
 
 pub(super) fn rows(model: &Model, pair: &PairId, answers: &Answers) -> Vec<Row> {

@@ -72,7 +72,7 @@ fn pair(model: &Model, rule: Rule, watch: &WatchRow) -> Row {
         fields: vec![
             Field::new(
                 format!("{} {}", sign(watch.condition), rule.as_str()),
-                tint(watch.condition),
+                watch.condition.into(),
             ),
             Field::new(place, Tint::Text),
             Field::new(watch.actionable_lag().to_string(), Tint::Text).by(watch.actionable_lag()),
@@ -108,17 +108,8 @@ fn not_judged(rule: Rule, why: &str) -> Row {
     Row { id: RowId::Finding(rule.as_str(), String::new()), fields, detail }
 }
 
-fn tint(condition: Condition) -> Tint {
-    match condition {
-        Condition::InStep => Tint::Good,
-        Condition::Pending | Condition::Interleaved => Tint::Active,
-        Condition::PendingQuiet | Condition::Unnotifiable => Tint::Dim,
-        Condition::Expiring | Condition::Rewound | Condition::Unknown => Tint::Warn,
-        Condition::Stalled | Condition::Stopped | Condition::Gap => Tint::Bad,
-    }
-}
-
-pub(super) fn summary(model: &Model) -> String {
+/// How many rules hold, and what the others find.
+pub(super) fn summary(model: &Model) -> Field {
     let found = findings(model.shown());
     let (mut hold, mut counts, mut open) = (0, Vec::new(), 0);
     for finding in &found {
@@ -136,5 +127,5 @@ pub(super) fn summary(model: &Model) -> String {
     if open > 0 {
         parts.push(format!("{open} can't be judged in full"));
     }
-    parts.join(" · ")
+    Field::new(parts.join(" · "), Tint::Dim)
 }

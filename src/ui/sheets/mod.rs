@@ -7,7 +7,7 @@ mod storage;
 mod upstream;
 
 use super::model::Model;
-use super::sheet::{Columns, Kind, Row, Sheet};
+use super::sheet::{Columns, Field, Kind, Row, Sheet};
 
 /// The rows of `sheet`, in its own order.
 pub(crate) fn rows(model: &Model, sheet: &Sheet) -> Vec<Row> {
@@ -43,22 +43,26 @@ pub(crate) fn title(kind: &Kind) -> String {
 }
 
 /// A sentence above the list.
-pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<String> {
+pub(crate) fn summary(model: &Model, sheet: &Sheet) -> Option<Field> {
     match &sheet.kind {
         Kind::Upstream => Some(upstream::summary(model)),
         Kind::Queue => Some(queue::summary(model, &sheet.answers)),
-        Kind::Storage => None,
+        Kind::Storage => storage::summary(&sheet.answers),
         Kind::Findings => Some(findings::summary(model)),
         Kind::Explain(pair) => explain::verdict(model, pair, &sheet.answers),
     }
 }
 
+/// What is said until the engine has answered.
+const ASKING: &str = "asking the engine…";
+
 /// What to say when there are no rows.
-pub(crate) fn empty(kind: &Kind) -> &'static str {
-    match kind {
+pub(crate) fn empty(sheet: &Sheet) -> &'static str {
+    match &sheet.kind {
+        Kind::Queue if sheet.ticket.is_some() => ASKING,
         Kind::Upstream => "no session is linked to a foreign source yet",
         Kind::Queue => "✓ nothing waits: no line, no message, no wake",
-        Kind::Storage => "asking the engine…",
+        Kind::Storage => ASKING,
         Kind::Findings => "✓ nothing needs a look",
         Kind::Explain(_) => "nothing is known of this watch",
     }

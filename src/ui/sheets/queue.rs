@@ -48,10 +48,17 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
     for session in all.sessions.iter().filter(|session| session.messages > 0) {
         waiting.entry(&session.key).or_default().messages = session.messages;
     }
-    for wake in answers.wakes.iter().flatten() {
+    let wakes = wakes(model, answers);
+    for wake in wakes.into_iter().flatten() {
         waiting.entry(&wake.watcher).or_default().wake = Some(wake);
     }
-    waiting.into_iter().map(|(session, waiting)| row(model, session, &waiting)).collect()
+    let is_known = wakes.is_some();
+    waiting.into_iter().map(|(session, waiting)| row(model, session, &waiting, is_known)).collect()
+}
+
+/// The wakes. `None` until the engine has answered, and in the past: nobody kept which were due then.
+fn wakes<'a>(model: &Model, answers: &'a Answers) -> Option<&'a [WakeRow]> {
+    answers.wakes.as_deref().filter(|_| model.past.is_none())
 }
 
 fn number(n: usize, tint: Tint) -> Field {
@@ -86,7 +93,7 @@ fn implied_row(session: &SessionKey, notices: usize) -> Row {
     }
 }
 
-fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
+fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>, is_known: bool) -> Row {
     if model.shown().is_attached() {
         return implied_row(session, waiting.notices);
     }
@@ -102,7 +109,7 @@ fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
     };
     let evicted = waiting.queue.map_or(0, |queue| queue.evicted);
     let pushed_out = number(usize::try_from(evicted).unwrap_or(usize::MAX), Tint::Bad);
-    let (wake, when) = wake(model, waiting.wake);
+    let (wake, when) = wake(model, waiting.wake, is_known);
     let reason = waiting.wake.map(|wake| clean(&wake.reason).into_owned()).unwrap_or_default();
     let tint = if *session == SessionKey::operator() { Tint::Own } else { Tint::Text };
     let detail = vec![
@@ -123,7 +130,8 @@ fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
                     ))
                     .unwrap_or_default()
             ),
-            None => "no wake was asked for".to_owned(),
+            None if is_known => "no wake was asked for".to_owned(),
+            None => "whether a wake is due is not known here".to_owned(),
         },
     ];
     Row {
@@ -142,9 +150,12 @@ fn row(model: &Model, session: &SessionKey, waiting: &Waiting<'_>) -> Row {
     }
 }
 
-fn wake(model: &Model, wake: Option<&WakeRow>) -> (Field, Field) {
+fn wake(model: &Model, wake: Option<&WakeRow>, is_known: bool) -> (Field, Field) {
     let now = model.reckoned_now();
-    let Some(wake) = wake else { return (Field::new("—", Tint::Dim), Field::default()) };
+    let Some(wake) = wake else {
+        let word = if is_known { "—" } else { "? not known" };
+        return (Field::new(word, Tint::Dim), Field::default());
+    };
     if let Some(due) = wake.due_at {
         let left = due.saturating_sub(now);
         let when = if left > 0 {
@@ -172,17 +183,25 @@ fn wake(model: &Model, wake: Option<&WakeRow>) -> (Field, Field) {
     (outcome, when)
 }
 
-pub(super) fn summary(model: &Model, answers: &Answers) -> String {
+/// How much waits in all.
+pub(super) fn summary(model: &Model, answers: &Answers) -> Field {
     let all = model.shown();
     if all.is_attached() {
-        return "another system owns this database: what its memory holds is unknown here".into();
+        let text = "another system owns this database: what its memory holds is unknown here";
+        return Field::new(text, Tint::Dim);
     }
     let messages: usize = all.sessions.iter().map(|session| session.messages).sum();
-    let due = answers.wakes.iter().flatten().filter(|wake| wake.due_at.is_some()).count();
-    format!(
-        "{} pending · {} waiting · {} due",
+    let due = match wakes(model, answers) {
+        Some(wakes) => {
+            let due = wakes.iter().filter(|wake| wake.due_at.is_some()).count();
+            format!("{} due", words::count(due, "wake"))
+        }
+        None => "wakes not known".to_owned(),
+    };
+    let text = format!(
+        "{} pending · {} waiting · {due}",
         words::count(all.notices.len(), "notice"),
         words::count(messages, "message"),
-        words::count(due, "wake"),
-    )
+    );
+    Field::new(text, Tint::Dim)
 }

@@ -1,5 +1,7 @@
 //! How full the state database is, as facts with a word on each.
 
+use crate::clock::Millis;
+use crate::engine::check::Limits;
 use crate::ui::model::Model;
 use crate::ui::sheet::{Answers, Field, Row, RowId, Tint};
 use crate::ui::table::{Column, fixed, flexible};
@@ -78,6 +80,7 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
             if failed == 0 { Tint::Text } else { Tint::Bad },
             "since this process started; the log says why".into(),
         ),
+        lock_wait(storage.lock_wait),
         plain(
             "database file",
             size(storage.file),
@@ -92,11 +95,38 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
     ];
     if model.shown().is_attached() {
         let is_ours = |row: &Row| {
-            matches!(row.id, RowId::Fact("ledger" | "messages" | "failed appends" | "last prune"))
+            let ours = ["ledger", "messages", "failed appends", "lock wait", "last prune"];
+            matches!(row.id, RowId::Fact(name) if ours.contains(&name))
         };
         rows.retain(|row| !is_ours(row));
     }
     rows
+}
+
+/// From a second on, `tidings check` warns of it.
+fn lock_wait(wait: Option<Millis>) -> Row {
+    let limits = Limits::default().lock_wait;
+    let (text, tint) = match wait {
+        Some(wait) if limits.critical.is_some_and(|bound| wait >= bound) => {
+            (format!("{wait} ms"), Tint::Bad)
+        }
+        Some(wait) if limits.warning.is_some_and(|bound| wait >= bound) => {
+            (format!("{wait} ms"), Tint::Warn)
+        }
+        Some(wait) => (format!("{wait} ms"), Tint::Text),
+        None => ("not to be had".to_owned(), Tint::Bad),
+    };
+    let means = "for the write lock, just now; another process may hold it".to_owned();
+    fact("lock wait", (text, wait.unwrap_or(i64::MAX)), None, tint, means)
+}
+
+/// How near the events are to their limit, and what the file takes.
+pub(super) fn summary(answers: &Answers) -> Option<Field> {
+    let storage = answers.storage.as_ref()?;
+    let file = storage.file.map_or_else(|| "not to be looked at".to_owned(), words::size);
+    let share = per_cent(storage.rows, storage.max_rows);
+    let text = format!("events at {share} % of their limit · file {file}");
+    Some(Field::new(text, Tint::Dim))
 }
 
 fn per_cent(part: u64, whole: u64) -> i64 {

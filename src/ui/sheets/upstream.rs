@@ -106,14 +106,14 @@ fn row(model: &Model, session: &SessionRow, link: &LinkRow, answers: &Answers) -
 }
 
 /// The monitor's pulse.
-pub(super) fn summary(model: &Model) -> String {
-    let Some(live) = &model.live else { return "no tick yet".to_owned() };
+pub(super) fn summary(model: &Model) -> Field {
+    let Some(live) = &model.live else { return Field::new("no tick yet", Tint::Dim) };
     let pulse = &live.pulse;
     let watched = words::count(pulse.links, "link");
     if live.is_attached() {
-        return format!(
-            "only the system that owns this database knows its ticks · {watched} watched"
-        );
+        let text =
+            format!("only the system that owns this database knows its ticks · {watched} watched");
+        return Field::new(text, Tint::Dim);
     }
     let last = match (pulse.last_tick_at, pulse.took) {
         (Some(at), took) => {
@@ -135,5 +135,6 @@ pub(super) fn summary(model: &Model) -> String {
         Some(_) => " · next now".to_owned(),
         None => String::new(),
     };
-    format!("{last}{next} · {watched} watched")
+    let text = format!("{last}{next} · {watched} watched");
+    Field::new(text, if pulse.overdue { Tint::Warn } else { Tint::Dim })
 }

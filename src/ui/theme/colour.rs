@@ -99,12 +99,26 @@ fn cube(r: u8, g: u8, b: u8) -> u8 {
     16 + 36 * step(r) + 6 * step(g) + step(b)
 }
 
+/// Which of red, green and blue a colour has more of than the middle of the most and the least: its hue among the six of the named
+/// ones. A gray has none.
+fn hue(parts: [u8; 3]) -> [bool; 3] {
+    let most = parts.iter().copied().max().unwrap_or(0);
+    let least = parts.iter().copied().min().unwrap_or(0);
+    parts.map(|part| u16::from(part) * 2 > u16::from(most) + u16::from(least))
+}
+
+/// The nearest of the 16 with the same hue: what differs in hue must not become one colour.
 fn nearest(r: u8, g: u8, b: u8) -> Color {
-    let distance = |[x, y, z]: [u8; 3]| {
-        [(r, x), (g, y), (b, z)].map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).iter().sum::<u32>()
+    let distance = |looks: [u8; 3]| {
+        let differences = [r, g, b].into_iter().zip(looks).map(|(a, b)| u32::from(a.abs_diff(b)));
+        differences.map(|difference| difference.pow(2)).sum::<u32>()
     };
+    let wanted = hue([r, g, b]);
     // Black and the grays are left out: a colour that means something must not fade into the text.
-    let colours = NAMED.iter().filter(|(_, _, [r, g, b])| r != g || g != b);
+    let colours = NAMED.iter().filter(|(.., looks)| {
+        let hue = hue(*looks);
+        hue.contains(&true) && (hue == wanted || !wanted.contains(&true))
+    });
     colours.min_by_key(|(.., looks)| distance(*looks)).map_or(Color::Reset, |(_, color, _)| *color)
 }
 
@@ -118,7 +132,15 @@ mod tests {
         assert_eq!(orange.at(Depth::True), Color::Rgb(230, 159, 0));
         assert_eq!(orange.at(Depth::Indexed), Color::Indexed(178));
         assert_eq!(orange.at(Depth::Sixteen), Color::Yellow);
-        assert_eq!(Colour::parse("#d55e00").unwrap().at(Depth::Sixteen), Color::LightRed);
+        for (text, want) in [
+            ("#d55e00", Color::LightRed),
+            ("#cc79a7", Color::LightMagenta),
+            ("#56b4e9", Color::LightCyan),
+            ("#300000", Color::Red),
+            ("#808080", Color::LightRed),
+        ] {
+            assert_eq!(Colour::parse(text).unwrap().at(Depth::Sixteen), want, "{text}");
+        }
         assert_eq!(Colour::parse("cyan").unwrap().at(Depth::True), Color::Cyan);
         for text in ["", "#12345", "#12345g", "cyan ", "#1234567", "#äää"] {
             assert_eq!(Colour::parse(text), None, "{text}");

@@ -11,6 +11,7 @@ use ratatui::style::Style;
 pub use colour::Depth;
 pub use file::ThemeError;
 
+use super::sheet::Tint;
 use crate::watch::Condition;
 
 /// What a style is for.
@@ -90,12 +91,19 @@ impl Theme {
 
     /// The style of a condition.
     pub fn condition(&self, condition: Condition) -> Style {
-        match condition {
-            Condition::InStep => self.good,
-            Condition::Pending | Condition::Interleaved => self.active,
-            Condition::PendingQuiet | Condition::Unnotifiable => self.dim,
-            Condition::Expiring | Condition::Rewound | Condition::Unknown => self.warn,
-            Condition::Stalled | Condition::Stopped | Condition::Gap => self.bad,
+        self.tint(condition.into())
+    }
+
+    /// The style of what is meant so.
+    pub(crate) fn tint(&self, tint: Tint) -> Style {
+        match tint {
+            Tint::Text => self.text,
+            Tint::Dim => self.dim,
+            Tint::Own => self.own,
+            Tint::Good => self.good,
+            Tint::Active => self.active,
+            Tint::Warn => self.warn,
+            Tint::Bad => self.bad,
         }
     }
 }

@@ -5,9 +5,8 @@ use tui_input::InputRequest;
 use super::keys::{Step, step_of};
 use super::main_view::{self, toggle_watch};
 use super::{delta, sheet, toast};
-use crate::session_key::SessionKey;
 use crate::ui::graph::{Ego, GraphView, dot};
-use crate::ui::index::PairId;
+use crate::ui::index::{PairId, Picture};
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::message::Effect;
@@ -82,7 +81,12 @@ pub(super) fn act(model: &mut Model, action: Action, effects: &mut Vec<Effect>) 
             toggle_watch(model, target, effects);
         }
         Action::Explain => {
-            let pair = selected(model).and_then(|selected| most_urgent(model, &selected.session));
+            let picture = &model.picture;
+            let pair = selected(model).and_then(|selected| {
+                let session = &selected.session;
+                let watches = picture.watching(session).iter().chain(picture.watched_by(session));
+                most_urgent(picture, watches)
+            });
             sheet::explain(model, pair, effects);
         }
         _ => {}
@@ -100,10 +104,11 @@ fn selected(model: &Model) -> Option<Selected> {
     Some(Selected { session, agent, pair: None, event: None })
 }
 
-/// Of the watches of a session the one that needs a look first.
-fn most_urgent(model: &Model, session: &SessionKey) -> Option<PairId> {
-    let picture = &model.picture;
-    let watches = picture.watching(session).iter().chain(picture.watched_by(session));
+/// Of these watches the one that needs a look first.
+pub(super) fn most_urgent<'a>(
+    picture: &Picture,
+    watches: impl Iterator<Item = &'a usize>,
+) -> Option<PairId> {
     watches
         .map(|at| &picture.snapshot.watches[*at])
         .min_by_key(|watch| {

@@ -141,7 +141,9 @@ fn fold(model: &mut Model, is_left: bool) {
     else {
         return focus(model, if is_left { 3 } else { 1 });
     };
-    match (is_left, row.branch == Branch::Open, row.parent) {
+    // A narrowed tree shows what passes wherever it stands: nothing is folded there.
+    let is_open = row.branch == Branch::Open;
+    match (is_left, is_open && !(is_left && main.is_narrowed(Pane::Sessions)), row.parent) {
         (true, true, _) => {
             main.folded.insert(id);
             rows::rebuild(main, &model.picture);

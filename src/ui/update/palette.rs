@@ -22,17 +22,19 @@ pub(in crate::ui) fn text(info: &ActionInfo) -> String {
     format!("{}  {}", info.name, info.description)
 }
 
-/// Finds the actions that match. What can be done here stands before what can't, then the best match.
+/// Finds the actions that match. What can be done here stands before what can't, then what is called so before what is described
+/// so, then the best match.
 fn rebuild(palette: &mut Palette, model: &Model) {
     let context = model.view_context();
     let filter = &palette.filter;
-    let mut found: Vec<(bool, std::cmp::Reverse<Option<u32>>, usize)> = ACTIONS
+    let mut found: Vec<_> = ACTIONS
         .iter()
         .enumerate()
         .filter(|(_, info)| info.action != Action::Accept && filter.matches(&text(info)))
         .map(|(at, info)| {
-            let score = filter.is_active().then(|| filter.score(&text(info))).flatten();
-            (!info.contexts.contains(&context), std::cmp::Reverse(score), at)
+            let score = |text: &str| filter.is_active().then(|| filter.score(text)).flatten();
+            let scores = (score(info.name), score(&text(info)));
+            (!info.contexts.contains(&context), std::cmp::Reverse(scores), at)
         })
         .collect();
     found.sort_unstable();

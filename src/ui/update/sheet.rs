@@ -2,7 +2,7 @@
 
 use super::keys::step_of;
 use super::main_view::{self, toggle_watch};
-use super::{adopt, ask, delta, toast};
+use super::{adopt, ask, delta, graph, toast};
 use crate::engine::explain::Question;
 use crate::engine::live::{Reply, Request};
 use crate::engine::snapshot::Source;
@@ -63,7 +63,11 @@ pub(super) fn act(model: &mut Model, action: Action, effects: &mut Vec<Effect>) 
             toggle_watch(model, target, effects);
         }
         Action::Explain => {
-            let pair = selected(model).and_then(|selected| selected.pair);
+            let pair = selected(model).and_then(|selected| {
+                // What waits for a session waits because of what it watches.
+                let watching = model.picture.watching(&selected.session);
+                selected.pair.or_else(|| graph::most_urgent(&model.picture, watching.iter()))
+            });
             explain(model, pair, effects);
         }
         Action::Forget => forget(model, effects),

@@ -43,7 +43,7 @@ fn link() -> LinkRow {
 }
 
 /// Sixty sessions below one, each linked, watched and owed something.
-fn crowd() -> Arc<Snapshot> {
+pub(super) fn crowd() -> Arc<Snapshot> {
     let sessions = (0..60)
         .map(|n| SessionRow {
             upstream: Some(link()),
@@ -59,7 +59,7 @@ fn crowd() -> Arc<Snapshot> {
     snapshot(sessions, watches, events)
 }
 
-fn reply(request: &Request) -> Reply {
+pub(super) fn reply(request: &Request) -> Reply {
     match request {
         Request::Changes { .. } => Reply::Changes(changes(&(1..=60).collect::<Vec<_>>(), true, 99)),
         Request::Catalog => Reply::Catalog(Listing {
@@ -123,7 +123,7 @@ fn down(bench: &mut Bench, rows: usize) {
 }
 
 /// A screen in the middle of everything, so that each way of moving leads somewhere.
-fn at(context: Context) -> Bench {
+pub(super) fn at(context: Context) -> Bench {
     let mut bench = Bench::new();
     bench.send(Message::Snapshot(crowd()));
     let open = |bench: &mut Bench, key: &str, rows: usize| {
@@ -202,7 +202,7 @@ fn every_key_of_every_help_page_does_something() {
     assert!(pressed > 200, "{pressed}");
 }
 
-fn event_of(key: Key) -> KeyEvent {
+pub(super) fn event_of(key: Key) -> KeyEvent {
     key.event()
 }
 
@@ -230,6 +230,8 @@ fn the_palette_finds_by_letters_and_refuses_what_is_for_another_view() {
     let mut bench = at(Context::Main);
     bench.keys(":storg\n");
     assert_eq!(bench.model.view_context(), Context::Storage);
+    bench.keys("\u{1b}:stor\n");
+    assert_eq!(bench.model.view_context(), Context::Storage, "by name before the story of a watch");
     bench.keys(":adoptonly");
     let best = bench.model.palette.as_ref().unwrap().rows[0];
     assert_eq!(ACTIONS[best].action, Action::AdoptOnly);

@@ -1,5 +1,6 @@
 //! What each action and each message does, on a small world.
 
+mod actions;
 mod adopt;
 mod delta;
 mod help;

@@ -93,7 +93,7 @@ fn a_sheet_is_filtered_sorted_and_says_when_asking_failed() {
     bench.keys("/ledger\n");
     assert_eq!(sheet(&bench).shown.len(), 1);
     bench.keys("\u{1b}");
-    assert_eq!(sheet(&bench).shown.len(), 12);
+    assert_eq!(sheet(&bench).shown.len(), 13);
     bench.keys("o");
     let first = &sheet(&bench).rows[sheet(&bench).shown[0]];
     assert_eq!(first.fields[0].text, "database file");
@@ -134,7 +134,7 @@ fn a_notice_is_explained_and_without_one_it_is_said_what_to_select() {
     assert!(sheet(&bench).rows.iter().any(|row| row.fields[2].text == "cursor"));
 }
 
-fn past(sequence: i64) -> Reply {
+pub(super) fn past(sequence: i64) -> Reply {
     let mut snapshot = (*world()).clone();
     snapshot.at = NOW - 60_000;
     snapshot.journal.max = Some(Sequence(sequence));
