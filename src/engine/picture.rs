@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::EngineError;
 use super::condition::{Facts, judge};
 use super::observer::Observer;
 use super::session_rows::session_rows;
@@ -9,7 +10,6 @@ use super::snapshot::{
     ACTIVITY_SLOT, ACTIVITY_SLOTS, EventRow, JournalRow, NoticeRow, Problem, Pulse, QueueRow, Role,
     SessionRow, Snapshot, WakeState, WatchRow,
 };
-use super::{EngineError, notices};
 use crate::clock::{MINUTE, Millis};
 use crate::event::Sequence;
 use crate::journal::overview::{Head, LinkState, Overview};
@@ -139,7 +139,7 @@ pub(super) fn assemble(
         end.unknown = unknown(&end.links, &pulse);
     }
     let (watches, conditions_hold_until) = observer.watches(cursors, &ends)?;
-    let notices = notice_rows(observer.settings.language, &watches, known.owned);
+    let notices = notice_rows(&watches, known.owned);
     let activity_moves = (!overview.activity.is_empty()).then_some(now + ACTIVITY_MOVES);
     Ok(Snapshot {
         revision: known.revision,
@@ -153,8 +153,9 @@ pub(super) fn assemble(
             max: overview.max,
             append_failures: known.append_failures,
         },
-        sessions,
-        watches,
+        sessions: Arc::new(sessions),
+        watches: Arc::new(watches),
+        language: observer.settings.language,
         notices,
         queues: known.queues,
         events: overview
@@ -279,16 +280,12 @@ fn wake_state(
 }
 
 /// The pending notices, oldest first.
-fn notice_rows(language: notices::Language, watches: &[WatchRow], owned: bool) -> Vec<NoticeRow> {
+fn notice_rows(watches: &[WatchRow], owned: bool) -> Vec<NoticeRow> {
     let mut rows: Vec<_> = watches
         .iter()
         .enumerate()
         .filter(|(_, row)| row.cursor.is_pending())
-        .map(|(watch, row)| NoticeRow {
-            watch,
-            text: notices::text(language, &row.cursor.target, row.cursor.seen),
-            queued: owned.then_some(true),
-        })
+        .map(|(watch, _)| NoticeRow { watch, queued: owned.then_some(true) })
         .collect();
     rows.sort_by_key(|notice| watches[notice.watch].pending_since);
     rows

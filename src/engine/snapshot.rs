@@ -1,14 +1,16 @@
 //! The snapshot: one immutable picture of everything a surface may show. The screen and the read verbs render it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::notices::{self, Language};
 use super::reason::Reason;
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 use crate::watch::{Condition, Cursor, PairState};
 
-/// A picture of the state at one moment.
+/// A picture of the state at one moment. Long lists are shared with the picture before where nothing in them changed.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Rises with each picture of one process.
@@ -24,9 +26,11 @@ pub struct Snapshot {
     /// The journal as a whole.
     pub journal: JournalRow,
     /// All sessions, by key and agent.
-    pub sessions: Vec<SessionRow>,
+    pub sessions: Arc<Vec<SessionRow>>,
     /// All watches, by watcher and target.
-    pub watches: Vec<WatchRow>,
+    pub watches: Arc<Vec<WatchRow>>,
+    /// The language of notices.
+    pub language: Language,
     /// Pending notices: the watches of `watches` that owe one, oldest first.
     pub notices: Vec<NoticeRow>,
     /// The queues of pending lines that this process holds, by session. Empty where only another process knows.
@@ -40,6 +44,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The line that waits for the watcher of `notice`; empty when `notice` is of another picture.
+    pub fn text_of(&self, notice: &NoticeRow) -> String {
+        let cursor = self.watches.get(notice.watch).map(|watch| &watch.cursor);
+        cursor.map_or_else(String::new, |cursor| {
+            notices::text(self.language, &cursor.target, cursor.seen)
+        })
+    }
+
     /// Whether the picture still tells what is so at `now`, if nothing was written since: time changes conditions, too, and a
     /// clock that was put back may take a change back.
     pub(super) fn holds_at(&self, now: Millis) -> bool {
@@ -224,8 +236,6 @@ pub enum WakeState {
 pub struct NoticeRow {
     /// Where the pair stands in [`Snapshot::watches`].
     pub watch: usize,
-    /// The line that waits.
-    pub text: String,
     /// Whether the line is known to be queued; `None` when no owner runs, or only another system knows.
     pub queued: Option<bool>,
 }

@@ -256,6 +256,7 @@ mod tests {
     }
 
     fn picture(sessions: Vec<SessionRow>) -> Picture {
+        let sessions = Arc::new(sessions);
         Picture::of(&Arc::new(Snapshot { sessions, ..Snapshot::default() }))
     }
 

@@ -69,7 +69,7 @@ impl World {
             upstream: None,
         };
         adjust(&mut row);
-        self.snapshot.sessions.push(row);
+        Arc::make_mut(&mut self.snapshot.sessions).push(row);
         self
     }
 
@@ -105,14 +105,16 @@ impl World {
             expires_at: NOW + 29 * DAY,
         };
         adjust(&mut row);
-        self.snapshot.watches.push(row);
+        Arc::make_mut(&mut self.snapshot.watches).push(row);
         self
     }
 
     pub(crate) fn event(mut self, event: Event, outcome: [u32; 3]) -> Self {
         let [notified, coalesced, suppressed] = outcome;
         let last = event.clone();
-        if let Some(session) = self.snapshot.sessions.iter_mut().find(|row| row.key == last.session)
+        if let Some(session) = Arc::make_mut(&mut self.snapshot.sessions)
+            .iter_mut()
+            .find(|row| row.key == last.session)
         {
             session.version = Some(last.sequence);
             session.last_event = Some(last);
@@ -124,17 +126,13 @@ impl World {
     /// Sorts, counts and derives what follows from the rest.
     pub(crate) fn build(mut self) -> Arc<Snapshot> {
         let all = &mut self.snapshot;
-        all.sessions.sort_by(|a, b| a.key.cmp(&b.key));
-        all.watches.sort_by(|a, b| {
+        Arc::make_mut(&mut all.sessions).sort_by(|a, b| a.key.cmp(&b.key));
+        Arc::make_mut(&mut all.watches).sort_by(|a, b| {
             (&a.cursor.watcher, &a.cursor.target).cmp(&(&b.cursor.watcher, &b.cursor.target))
         });
         all.notices = (0..all.watches.len())
             .filter(|at| all.watches[*at].cursor.is_pending())
-            .map(|at| NoticeRow {
-                watch: at,
-                text: format!("Session {:?} changed", all.watches[at].cursor.target.as_str()),
-                queued: Some(true),
-            })
+            .map(|watch| NoticeRow { watch, queued: Some(true) })
             .collect();
         all.queues = all
             .watches
@@ -149,7 +147,7 @@ impl World {
                 QueueRow { others: (notices * 7).min(20), evicted: 0, session, notices }
             })
             .collect();
-        for session in &mut all.sessions {
+        for session in Arc::make_mut(&mut all.sessions) {
             let holds = |row: &&WatchRow| row.cursor.watcher == session.key;
             session.watching = all.watches.iter().filter(holds).count();
             session.watchers =

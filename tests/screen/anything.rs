@@ -273,10 +273,8 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             .collect::<Vec<_>>()
     });
     // A notice may name a watch that is not there.
-    let notices = vec((0_usize..14, text(), any::<Option<bool>>()), 0..8).prop_map(|rows| {
-        rows.into_iter()
-            .map(|(watch, text, queued)| NoticeRow { watch, text, queued })
-            .collect::<Vec<_>>()
+    let notices = vec((0_usize..14, any::<Option<bool>>()), 0..8).prop_map(|rows| {
+        rows.into_iter().map(|(watch, queued)| NoticeRow { watch, queued }).collect::<Vec<_>>()
     });
     let role = select(vec![
         Role::Visitor,
@@ -307,8 +305,8 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             at,
             role,
             journal,
-            sessions: rows.0,
-            watches: rows.1,
+            sessions: Arc::new(rows.0),
+            watches: Arc::new(rows.1),
             notices: rows.2,
             events: rows.3,
             pulse,

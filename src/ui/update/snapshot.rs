@@ -82,7 +82,7 @@ fn changed_pairs(old: &Snapshot, new: &Snapshot) -> HashSet<PairId> {
     }
     let mut earlier = old.watches.iter().peekable();
     let mut changed = HashSet::new();
-    for watch in &new.watches {
+    for watch in new.watches.iter() {
         while earlier.next_if(|other| name(other) < name(watch)).is_some() {}
         let is_same = earlier.peek().is_some_and(|other| {
             name(other) == name(watch)

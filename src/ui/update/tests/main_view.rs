@@ -80,7 +80,7 @@ fn w_watches_or_stops_by_what_is_so_now() {
     assert_eq!(bench.toast(), (Tone::Done, "no longer watched"));
     // A held picture still shows the watch; what counts is that it is gone.
     bench.keys(" ");
-    let sessions = world().sessions.clone();
+    let sessions = world().sessions.to_vec();
     bench.send(Message::Snapshot(snapshot(sessions, vec![], vec![])));
     assert_eq!(bench.keys("w").request(), Request::Watch("agent:main:c".into()));
     bench.answer(Err("the state database is locked; try again".into()));
