@@ -17,7 +17,7 @@ pub struct Snapshot {
     pub revision: u64,
     /// When it was taken.
     pub at: Millis,
-    /// From when on time alone may have changed a condition or the activity in it; `None` when only a write can.
+    /// From when on time alone may have changed a condition or the activity in it, the pulse apart; `None` when only a write can.
     pub holds_until: Option<Millis>,
     /// What this process is to the database.
     pub role: Role,
@@ -52,10 +52,17 @@ impl Snapshot {
         })
     }
 
+    /// Whether this picture moved on from `other`, or the other way round, and has the same watches, notices and events. Sessions
+    /// are the same, too, when they are shared.
+    pub fn moved_on_from(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.watches, &other.watches)
+    }
+
     /// Whether the picture still tells what is so at `now`, if nothing was written since: time changes conditions, too, and a
     /// clock that was put back may take a change back.
     pub(super) fn holds_at(&self, now: Millis) -> bool {
-        now >= self.at && self.holds_until.is_none_or(|until| now < until)
+        let comes = self.pulse.overdue_from.filter(|_| !self.pulse.overdue);
+        now >= self.at && self.holds_until.into_iter().chain(comes).all(|until| now < until)
     }
 }
 
@@ -120,7 +127,8 @@ pub struct SessionRow {
     pub pruned: Sequence,
     /// The newest retained event.
     pub last_event: Option<Event>,
-    /// Events in each of the last [`ACTIVITY_SLOTS`] spans of [`ACTIVITY_SLOT`], oldest first.
+    /// Events in each of the last [`ACTIVITY_SLOTS`] spans of [`ACTIVITY_SLOT`], oldest first. Spans begin where a clock shows a
+    /// multiple of their length; the last one is under way.
     pub activity: [u16; ACTIVITY_SLOTS],
     /// Cursors on it.
     pub watchers: usize,
@@ -296,6 +304,8 @@ pub struct Pulse {
     pub links: usize,
     /// Whether it is overdue.
     pub overdue: bool,
+    /// From when on it is, if none comes; `None` when it can't be.
+    pub overdue_from: Option<Millis>,
 }
 
 /// A failure that somebody should see.

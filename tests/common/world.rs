@@ -41,6 +41,7 @@ impl World {
                 next_tick_at: Some(NOW + 37 * SECOND),
                 links: 0,
                 overdue: false,
+                overdue_from: None,
             },
             ..Snapshot::default()
         };

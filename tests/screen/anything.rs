@@ -289,6 +289,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             next_tick_at,
             links: 3,
             overdue,
+            overdue_from: None,
         });
     let problems = vec((time(), text()), 0..3).prop_map(|rows| {
         rows.into_iter().map(|(at, message)| Problem { at, message }).collect::<Vec<_>>()

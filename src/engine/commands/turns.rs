@@ -132,7 +132,7 @@ impl Engine {
         let entries: Vec<_> = lines
             .iter()
             .filter_map(Line::target)
-            .map(|target| Entry::pair(Step::Drained, watcher, &target).note(NOT_ACKNOWLEDGED))
+            .map(|target| Entry::pair(Step::Drained, watcher, target).note(NOT_ACKNOWLEDGED))
             .collect();
         let now = self.now();
         self.journal.write_ledger(&entries, now)?;
