@@ -90,7 +90,7 @@ fn set_up(path: &Path, now: Millis) -> Result<Connection, JournalError> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \
-             PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 4000;",
+             PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000;",
         )
         .tried("set up the state database")?;
     Ok(connection)
