@@ -127,7 +127,7 @@ fn connect(path: &Path) -> Connection {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \
-             PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000;",
+             PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000;",
         )
         .unwrap();
     connection

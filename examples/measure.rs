@@ -28,8 +28,10 @@ use tidings::session_key::{AgentId, SessionKey};
 const SESSIONS: usize = 2_000;
 const WATCHES: usize = 20_000;
 const EVENTS: usize = 50_000;
-/// How long the idle screen is looked at.
-const IDLE: Duration = Duration::from_secs(30);
+/// When the start has ended: the wakes of what was pending go out 20 s after it.
+const SETTLED: Duration = Duration::from_secs(30);
+/// How long the idle screen is looked at: one tick of the monitor is in it.
+const IDLE: Duration = Duration::from_secs(60);
 /// What the first frame shows.
 const SIGN: &str = "Sessions 2,";
 
@@ -66,13 +68,14 @@ fn fill(path: &Path) {
     }
 }
 
-/// Processor time that the process has used, in seconds.
+/// Processor time that the process has used, in seconds: the sum of what the scheduler counts for each of its threads, in
+/// nanoseconds. The hundredths of a second in `/proc/ID/stat` are too coarse for a program that runs so little.
 fn used(id: u32) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
-    // Fields 14 and 15 of the line; the kernel counts in hundredths for every user of /proc.
-    (ticks(11) + ticks(12)) / 100.0
+    let threads = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+    threads
+        .filter_map(|thread| std::fs::read_to_string(thread.unwrap().path().join("schedstat")).ok())
+        .map(|counts| counts.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9)
+        .sum()
 }
 
 /// A line of `/proc/ID/status`, in KiB.
@@ -117,7 +120,7 @@ fn main() {
     }
     let first = began.elapsed();
     let id = child.process_id().unwrap();
-    std::thread::sleep(Duration::from_secs(5));
+    std::thread::sleep(SETTLED);
     let (before, from, written) = (used(id), Instant::now(), *bytes_out.lock().unwrap());
     std::thread::sleep(IDLE);
     let share = (used(id) - before) / from.elapsed().as_secs_f64() * 100.0;

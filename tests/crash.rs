@@ -209,8 +209,8 @@ fn check(database: &Path, done: &Done) {
             .queues()
             .lines(&key(watcher))
             .iter()
-            .filter(|line| line.target() == Some(key(target)))
-            .map(|line| line.text.clone())
+            .filter(|line| line.target() == Some(&key(target)))
+            .map(|line| line.text().into_owned())
             .collect();
         let wanted = if seen < head { vec![notice(target, seen)] } else { Vec::new() };
         assert_eq!(lines, wanted, "{watcher} on {target}");

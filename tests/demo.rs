@@ -21,7 +21,7 @@ fn every_condition_is_seen_within_the_story() {
             })
             .unwrap()
             .unwrap();
-        for watch in &snapshots.borrow_and_update().watches {
+        for watch in snapshots.borrow_and_update().watches.iter() {
             missing.remove(&watch.condition);
         }
     }

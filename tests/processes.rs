@@ -76,7 +76,7 @@ impl Polling {
 }
 
 fn lines(engine: &Engine, watcher: &str) -> Vec<String> {
-    engine.queues().lines(&key(watcher)).iter().map(|line| line.text.clone()).collect()
+    engine.queues().lines(&key(watcher)).iter().map(|line| line.text().into_owned()).collect()
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn drain_windows(database: &Path) {
         let mut taken = engine.turn(&address(W)).unwrap().lines;
         window(&mut engine, W, &taken);
         let drained = engine.drain(&key(NW), None).unwrap().lines;
-        let drained: Vec<_> = drained.into_iter().map(|line| line.text).collect();
+        let drained: Vec<_> = drained.into_iter().map(|line| line.text().into_owned()).collect();
         window(&mut engine, NW, &drained);
         taken.extend(drained);
         if last_round && taken.is_empty() {

@@ -207,7 +207,7 @@ fn attached(size: (u16, u16), keys: &str) -> Screen {
     for notice in &mut snapshot.notices {
         notice.queued = None;
     }
-    for session in &mut snapshot.sessions {
+    for session in Arc::make_mut(&mut snapshot.sessions) {
         session.messages = 0;
         if let Some(link) = &mut session.upstream {
             link.outcome = "unknown".into();

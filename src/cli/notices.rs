@@ -34,7 +34,7 @@ struct Notice<'a> {
     since: Sequence,
     frozen: Sequence,
     material: Sequence,
-    text: &'a str,
+    text: String,
     /// Absent where no owner runs that could know.
     #[serde(skip_serializing_if = "Option::is_none")]
     queued: Option<bool>,
@@ -44,7 +44,7 @@ struct Notice<'a> {
 }
 
 impl<'a> Notice<'a> {
-    fn new(notice: &'a NoticeRow, watch: &'a WatchRow) -> Self {
+    fn new(notice: &NoticeRow, watch: &'a WatchRow, snapshot: &Snapshot) -> Self {
         let cursor = &watch.cursor;
         Self {
             watcher: &cursor.watcher,
@@ -52,7 +52,7 @@ impl<'a> Notice<'a> {
             since: cursor.seen,
             frozen: cursor.notified,
             material: cursor.material,
-            text: &notice.text,
+            text: snapshot.text_of(notice),
             queued: notice.queued,
             queued_at: watch.pending_since,
             wake: wake_word(&watch.wake),
@@ -87,7 +87,7 @@ pub(super) fn run(
         .filter(|(_, watch)| only.as_ref().is_none_or(|(key, _)| concerns(watch, key)))
         .collect();
     let body = Notices {
-        notices: rows.iter().map(|(notice, watch)| Notice::new(notice, watch)).collect(),
+        notices: rows.iter().map(|(notice, watch)| Notice::new(notice, watch, &snapshot)).collect(),
     };
     output.show(&body, || text(&rows, &snapshot))
 }

@@ -1,5 +1,6 @@
 //! `queue`: what waits for each session's next turn, and its wake. Of a message only that it waits.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use clap::Args;
@@ -89,8 +90,8 @@ impl From<&Line> for QueuedLine {
         let target = line.target();
         Self {
             kind: if target.is_some() { "notice" } else { "other" },
-            target,
-            context: line.context.clone(),
+            target: target.cloned(),
+            context: line.context().map(Cow::into_owned),
         }
     }
 }

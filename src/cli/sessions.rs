@@ -99,7 +99,7 @@ fn text(snapshot: &Snapshot) -> String {
     let mut table = Table::new([
         "SESSION", "VERSION", "LAST", "AGE", "WATCHERS", "WATCHING", "PENDING", "UPSTREAM", "TITLE",
     ]);
-    for row in &snapshot.sessions {
+    for row in snapshot.sessions.iter() {
         let last = row.last_event.as_ref();
         // A bare key doesn't say whose it is.
         let key = match row.key.agent() {

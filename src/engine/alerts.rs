@@ -242,6 +242,8 @@ fn closed(place: Place, since: Millis, snapshot: &Snapshot) -> Alert {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::clock::{HOUR, MINUTE};
     use crate::engine::reason::Reason;
@@ -284,7 +286,7 @@ mod tests {
             wake: WakeState::NotDue,
             expires_at: NOW,
         };
-        Snapshot { at, watches: vec![row], ..Snapshot::default() }
+        Snapshot { at, watches: Arc::new(vec![row]), ..Snapshot::default() }
     }
 
     fn turns(alerts: &mut Alerts, at: Millis, condition: Condition) -> Vec<Turn> {

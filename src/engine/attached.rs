@@ -304,7 +304,7 @@ impl Watching {
         snapshot.revision = self.revision;
         snapshot.at = now;
         snapshot.problems = vec![problem.clone()];
-        for row in &mut snapshot.watches {
+        for row in Arc::make_mut(&mut snapshot.watches) {
             row.condition = Condition::Unknown;
             row.reason = Reason::CantBeRead { since: self.read_at };
         }

@@ -285,7 +285,7 @@ fn sessions(snapshot: &Snapshot, holds: impl Fn(&SessionRow) -> bool) -> Vec<Str
 
 fn case_twins(snapshot: &Snapshot) -> Vec<String> {
     let mut spellings: HashMap<String, Vec<&str>> = HashMap::new();
-    for row in &snapshot.sessions {
+    for row in snapshot.sessions.iter() {
         let key = row.key.as_str();
         let known = spellings.entry(key.to_lowercase()).or_default();
         if !known.contains(&key) {

@@ -50,6 +50,7 @@ pub mod past;
 pub mod picture;
 pub mod probing;
 pub mod queue;
+mod quiet;
 pub mod reason;
 mod runner;
 mod session_rows;

@@ -1,6 +1,7 @@
 //! The picture as it was when an earlier event of the journal was the newest.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::observer::Observer;
 use super::picture::{EVENTS, Known, assemble};
@@ -49,7 +50,7 @@ impl Observer<'_> {
         };
         let mut snapshot = assemble(&mut then, found.overview, known)?;
         snapshot.is_past = true;
-        for row in &mut snapshot.watches {
+        for row in Arc::make_mut(&mut snapshot.watches) {
             row.wake = WakeState::Unknown;
             let pair = (row.cursor.watcher.clone(), row.cursor.target.clone());
             if found.not_kept.contains(&pair) {

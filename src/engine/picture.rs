@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::EngineError;
 use super::condition::{Facts, judge};
 use super::observer::Observer;
 use super::session_rows::session_rows;
@@ -9,11 +10,10 @@ use super::snapshot::{
     ACTIVITY_SLOT, ACTIVITY_SLOTS, EventRow, JournalRow, NoticeRow, Problem, Pulse, QueueRow, Role,
     SessionRow, Snapshot, WakeState, WatchRow,
 };
-use super::{EngineError, notices};
-use crate::clock::{MINUTE, Millis};
+use crate::clock::Millis;
 use crate::event::Sequence;
 use crate::journal::overview::{Head, LinkState, Overview};
-use crate::journal::owner::StoredWake;
+use crate::journal::owner::{StoredPulse, StoredWake};
 use crate::journal::pairs::{NumberedCursor, PairHistories};
 use crate::journal::retention::RETENTION;
 use crate::session_key::SessionKey;
@@ -22,8 +22,6 @@ use crate::watch::Cursor;
 
 /// The newest events that a snapshot holds.
 pub(super) const EVENTS: usize = 500;
-/// How often the activity of a session moves on by itself: a part of a slot that nobody can tell from the whole.
-const ACTIVITY_MOVES: Millis = MINUTE;
 
 /// What only the process that makes a picture knows.
 #[derive(Debug)]
@@ -47,25 +45,26 @@ impl Observer<'_> {
         assemble(self, overview, known)
     }
 
-    /// The monitor's pulse, and from when on it is overdue if nothing is written: when nothing ticked for long although some
-    /// watched session has a source.
-    fn pulse(&self, overview: &Overview, ends: &[End<'_>]) -> (Pulse, Option<Millis>) {
-        let links = ends.iter().filter(|end| end.is_watched).map(|end| end.links.len()).sum();
-        let last = overview.pulse;
+    /// The monitor's pulse, where `links` sources of watched sessions are to be looked at and the oldest is known since `oldest`.
+    /// It is overdue when nothing ticked for long.
+    pub(super) fn pulse(
+        &self,
+        last: Option<StoredPulse>,
+        links: usize,
+        oldest: Option<Millis>,
+    ) -> Pulse {
         let limit = self.settings.thresholds.tick_overdue;
-        let oldest = overview.links.iter().map(|(link, _)| link.created_at).min();
         let since = last.map(|pulse| pulse.last_tick_at).max(oldest);
         let is_ours = !self.reader.is_foreign() && links > 0;
         let overdue_from = since.filter(|_| is_ours).map(|since| since.saturating_add(limit + 1));
-        let pulse = Pulse {
+        Pulse {
             last_tick_at: last.map(|pulse| pulse.last_tick_at),
             took: last.map(|pulse| pulse.took),
             next_tick_at: last.and_then(|pulse| pulse.next_tick_at),
             links,
             overdue: overdue_from.is_some_and(|from| self.now >= from),
-        };
-        let comes = overdue_from.filter(|_| !pulse.overdue);
-        (pulse, comes)
+            overdue_from,
+        }
     }
 
     /// The watches, by watcher and target, and from when on time alone may have changed a condition.
@@ -134,17 +133,20 @@ pub(super) fn assemble(
         session_rows(&mut overview, observer.histories, observer.reader.is_foreign(), now);
     let cursors = in_order(std::mem::take(&mut overview.cursors), observer.histories.keys());
     let mut ends = ends(&overview, &sessions, &cursors, observer.histories);
-    let (pulse, overdue_from) = observer.pulse(&overview, &ends);
+    let links = ends.iter().filter(|end| end.is_watched).map(|end| end.links.len()).sum();
+    let oldest = overview.links.iter().map(|(link, _)| link.created_at).min();
+    let pulse = observer.pulse(overview.pulse, links, oldest);
     for end in &mut ends {
         end.unknown = unknown(&end.links, &pulse);
     }
     let (watches, conditions_hold_until) = observer.watches(cursors, &ends)?;
-    let notices = notice_rows(observer.settings.language, &watches, known.owned);
-    let activity_moves = (!overview.activity.is_empty()).then_some(now + ACTIVITY_MOVES);
+    let notices = notice_rows(&watches, known.owned);
+    let next_slot = (now.div_euclid(ACTIVITY_SLOT) + 1).saturating_mul(ACTIVITY_SLOT);
+    let activity_moves = (!overview.activity.is_empty()).then_some(next_slot);
     Ok(Snapshot {
         revision: known.revision,
         at: now,
-        holds_until: earlier(earlier(conditions_hold_until, overdue_from), activity_moves),
+        holds_until: earlier(conditions_hold_until, activity_moves),
         role: known.role,
         source: observer.source(),
         is_owned: known.owned,
@@ -155,8 +157,9 @@ pub(super) fn assemble(
             max: overview.max,
             append_failures: known.append_failures,
         },
-        sessions,
-        watches,
+        sessions: Arc::new(sessions),
+        watches: Arc::new(watches),
+        language: observer.settings.language,
         notices,
         queues: known.queues,
         events: overview
@@ -281,16 +284,12 @@ fn wake_state(
 }
 
 /// The pending notices, oldest first.
-fn notice_rows(language: notices::Language, watches: &[WatchRow], owned: bool) -> Vec<NoticeRow> {
+fn notice_rows(watches: &[WatchRow], owned: bool) -> Vec<NoticeRow> {
     let mut rows: Vec<_> = watches
         .iter()
         .enumerate()
         .filter(|(_, row)| row.cursor.is_pending())
-        .map(|(watch, row)| NoticeRow {
-            watch,
-            text: notices::text(language, &row.cursor.target, row.cursor.seen),
-            queued: owned.then_some(true),
-        })
+        .map(|(watch, _)| NoticeRow { watch, queued: owned.then_some(true) })
         .collect();
     rows.sort_by_key(|notice| watches[notice.watch].pending_since);
     rows

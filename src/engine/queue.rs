@@ -3,6 +3,7 @@
 //! A notice leaves a queue only by being taken. Other lines make room among themselves, and notices do not count towards their
 //! limit.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::notices::{self, Language};
@@ -18,24 +19,58 @@ pub const CAPACITY: usize = 20;
 pub struct Line {
     /// Tells this occurrence from an equal one.
     pub id: u64,
-    /// What it says.
-    pub text: String,
-    /// What it is about; equal lines about the same are one.
-    pub context: Option<String>,
-    /// The target, when the line is a notice.
+    content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Content {
+    /// Our notice. There may be thousands; what they say follows from this.
+    Notice { target: SessionKey, since: Sequence, language: Language },
+    /// Anything else.
+    Said(Box<Said>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Said {
+    text: String,
+    context: Option<String>,
+    /// The target, when the context is that of a notice although the text is not ours.
     target: Option<SessionKey>,
-    /// Since when its text asks for changes, when that is what it says.
-    since: Option<Sequence>,
 }
 
 impl Line {
-    /// The target, when the line is a notice.
-    pub fn target(&self) -> Option<SessionKey> {
-        self.target.clone()
+    /// What it says.
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.content {
+            Content::Notice { target, since, language } => {
+                notices::text(*language, target, *since).into()
+            }
+            Content::Said(said) => said.text.as_str().into(),
+        }
     }
 
-    fn is_about(&self, target: &SessionKey) -> bool {
-        self.target.as_ref() == Some(target)
+    /// What it is about; equal lines about the same are one.
+    pub fn context(&self) -> Option<Cow<'_, str>> {
+        match &self.content {
+            Content::Notice { target, .. } => Some(notices::context_key(target).into()),
+            Content::Said(said) => said.context.as_deref().map(Cow::from),
+        }
+    }
+
+    /// The target, when the line is a notice.
+    pub fn target(&self) -> Option<&SessionKey> {
+        match &self.content {
+            Content::Notice { target, .. } => Some(target),
+            Content::Said(said) => said.target.as_ref(),
+        }
+    }
+
+    /// Since when its text asks for changes, when that is what it says.
+    fn since(&self) -> Option<Sequence> {
+        match &self.content {
+            Content::Notice { since, .. } => Some(*since),
+            Content::Said(_) => None,
+        }
     }
 }
 
@@ -58,12 +93,12 @@ struct Queue {
 
 impl Queue {
     fn push(&mut self, line: Line, material: Sequence) {
-        if let Some(target) = &line.target {
+        if let Some(target) = line.target() {
             let about = self
                 .notices
                 .entry(target.clone())
                 .or_insert_with(|| About { since: Vec::with_capacity(1), material });
-            about.since.push(line.since);
+            about.since.push(line.since());
             about.material = material;
         }
         self.lines.push(line);
@@ -73,10 +108,10 @@ impl Queue {
     fn take(&mut self, is_wanted: impl FnMut(&mut Line) -> bool) -> Vec<Line> {
         let taken: Vec<_> = self.lines.extract_if(.., is_wanted).collect();
         for line in &taken {
-            if let Some(target) = &line.target
+            if let Some(target) = line.target()
                 && let Some(about) = self.notices.get_mut(target)
             {
-                if let Some(which) = about.since.iter().position(|since| *since == line.since) {
+                if let Some(which) = about.since.iter().position(|since| *since == line.since()) {
                     about.since.remove(which);
                 }
                 if about.since.is_empty() {
@@ -89,7 +124,7 @@ impl Queue {
 
     fn remove_about(&mut self, target: &SessionKey) {
         if self.notices.contains_key(target) {
-            self.take(|line| line.is_about(target));
+            self.take(|line| line.target() == Some(target));
         }
     }
 }
@@ -193,13 +228,8 @@ impl Queues {
         material: Sequence,
     ) {
         self.last_id += 1;
-        let line = Line {
-            id: self.last_id,
-            text: notices::text(self.language, target, since),
-            context: Some(notices::context_key(target)),
-            target: Some(target.clone()),
-            since: Some(since),
-        };
+        let content = Content::Notice { target: target.clone(), since, language: self.language };
+        let line = Line { id: self.last_id, content };
         if let Some(queue) = self.by_session.get_mut(watcher) {
             queue.push(line, material);
         } else {
@@ -217,20 +247,26 @@ impl Queues {
             return false;
         }
         let target = context.as_deref().and_then(notices::target_of);
-        let since =
-            target.as_ref().and_then(|target| notices::since_of(self.language, target, text));
         let queue = self.by_session.entry(session.clone()).or_default();
-        let is_same = |line: &Line| line.text == text && line.context == context;
+        let is_same =
+            |line: &Line| line.text() == text && line.context().as_deref() == context.as_deref();
         let is_duplicate = match &context {
             Some(_) => queue.lines.iter().any(is_same),
             None => queue.lines.last().is_some_and(is_same),
         };
         if !is_duplicate {
             self.last_id += 1;
-            let line = Line { id: self.last_id, text: text.to_owned(), context, target, since };
-            queue.push(line, Sequence::default());
+            let content = match target {
+                Some(target)
+                    if let Some(since) = notices::since_of(self.language, &target, text) =>
+                {
+                    Content::Notice { target, since, language: self.language }
+                }
+                target => Content::Said(Box::new(Said { text: text.to_owned(), context, target })),
+            };
+            queue.push(Line { id: self.last_id, content }, Sequence::default());
             let mut others =
-                queue.lines.iter().enumerate().filter(|(_, line)| line.target.is_none());
+                queue.lines.iter().enumerate().filter(|(_, line)| line.target().is_none());
             if let Some((oldest, _)) = others.next()
                 && others.count() >= CAPACITY
             {
@@ -263,8 +299,8 @@ impl Queues {
         for (watcher, queue) in &mut self.by_session {
             let owed = owed.get(watcher);
             queue.take(|line| {
-                let Some(target) = &line.target else { return false };
-                owed.and_then(|owed| owed.get(target).copied()) != line.since
+                let Some(target) = line.target() else { return false };
+                owed.and_then(|owed| owed.get(target).copied()) != line.since()
             });
         }
         self.by_session.retain(|_, queue| !queue.lines.is_empty());
@@ -302,8 +338,8 @@ mod tests {
         }
     }
 
-    fn texts(queues: &Queues) -> Vec<&str> {
-        queues.lines(&w()).iter().map(|line| line.text.as_str()).collect()
+    fn texts(queues: &Queues) -> Vec<Cow<'_, str>> {
+        queues.lines(&w()).iter().map(Line::text).collect()
     }
 
     #[test]
@@ -314,8 +350,8 @@ mod tests {
             assert!(queues.add_other(&w(), &format!("line {n}"), None));
         }
         assert_eq!(queues.lines(&w()).len(), 21);
-        assert_eq!(queues.lines(&w())[0].target(), Some(t(1)));
-        assert_eq!(queues.lines(&w())[1].text, "line 1");
+        assert_eq!(queues.lines(&w())[0].target(), Some(&t(1)));
+        assert_eq!(queues.lines(&w())[1].text(), "line 1");
         assert_eq!(queues.evicted(&w()), 1);
         assert!(!queues.add_notice(&w(), &t(1), Sequence(5), Sequence(12), false));
     }
@@ -371,7 +407,7 @@ mod tests {
         let pending = [cursor(1, 9, 12), cursor(3, 0, 4)];
         assert_eq!(queues.reconcile(&pending), vec![&pending[1]]);
         let targets: Vec<_> = queues.lines(&w()).iter().map(Line::target).collect();
-        assert_eq!(targets, vec![Some(t(1)), None, Some(t(3))]);
+        assert_eq!(targets, vec![Some(&t(1)), None, Some(&t(3))]);
         assert!(queues.reconcile(&pending).is_empty());
         let more = [cursor(1, 9, 13), cursor(3, 0, 4)];
         assert_eq!(queues.reconcile(&more), vec![&more[0]], "the line is there, and says more");

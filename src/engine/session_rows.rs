@@ -127,9 +127,10 @@ fn blank(key: &SessionKey, agent: &AgentId) -> SessionRow {
     }
 }
 
-/// In which slot of the activity `at` falls; the last slot ends now.
+/// In which slot of the activity `at` falls; the last slot is under way.
 fn slot(now: Millis, at: Millis) -> Option<usize> {
-    let back = usize::try_from((now - at).max(0) / ACTIVITY_SLOT).ok()?;
+    let number = |time: Millis| time.div_euclid(ACTIVITY_SLOT);
+    let back = usize::try_from((number(now) - number(at)).max(0)).ok()?;
     (ACTIVITY_SLOTS - 1).checked_sub(back)
 }
 
@@ -166,10 +167,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn activity_falls_into_slots_that_end_now() {
-        assert_eq!(slot(1_000_000_000, 1_000_000_000), Some(ACTIVITY_SLOTS - 1));
-        assert_eq!(slot(1_000_000_000, 1_000_000_001), Some(ACTIVITY_SLOTS - 1));
-        assert_eq!(slot(1_000_000_000, 1_000_000_000 - ACTIVITY_SLOT), Some(ACTIVITY_SLOTS - 2));
-        assert_eq!(slot(1_000_000_000, 1_000_000_000 - 12 * ACTIVITY_SLOT), None);
+    fn activity_falls_into_slots_of_the_clock() {
+        let begin = 5_000 * ACTIVITY_SLOT;
+        let now = begin + 100;
+        assert_eq!(slot(now, now), Some(ACTIVITY_SLOTS - 1));
+        assert_eq!(slot(now, begin), Some(ACTIVITY_SLOTS - 1));
+        assert_eq!(
+            slot(now, now + ACTIVITY_SLOT),
+            Some(ACTIVITY_SLOTS - 1),
+            "a clock that was put back"
+        );
+        assert_eq!(slot(now, begin - 1), Some(ACTIVITY_SLOTS - 2));
+        assert_eq!(slot(now, begin - 11 * ACTIVITY_SLOT), Some(0));
+        assert_eq!(slot(now, begin - 11 * ACTIVITY_SLOT - 1), None);
     }
 }

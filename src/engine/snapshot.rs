@@ -1,21 +1,23 @@
 //! The snapshot: one immutable picture of everything a surface may show. The screen and the read verbs render it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::notices::{self, Language};
 use super::reason::Reason;
 use crate::clock::Millis;
 use crate::event::{Event, Sequence};
 use crate::session_key::{AgentId, SessionKey};
 use crate::watch::{Condition, Cursor, PairState};
 
-/// A picture of the state at one moment.
+/// A picture of the state at one moment. Long lists are shared with the picture before where nothing in them changed.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Rises with each picture of one process.
     pub revision: u64,
     /// When it was taken.
     pub at: Millis,
-    /// From when on time alone may have changed a condition or the activity in it; `None` when only a write can.
+    /// From when on time alone may have changed a condition or the activity in it, the pulse apart; `None` when only a write can.
     pub holds_until: Option<Millis>,
     /// What this process is to the database.
     pub role: Role,
@@ -28,9 +30,11 @@ pub struct Snapshot {
     /// The journal as a whole.
     pub journal: JournalRow,
     /// All sessions, by key and agent.
-    pub sessions: Vec<SessionRow>,
+    pub sessions: Arc<Vec<SessionRow>>,
     /// All watches, by watcher and target.
-    pub watches: Vec<WatchRow>,
+    pub watches: Arc<Vec<WatchRow>>,
+    /// The language of notices.
+    pub language: Language,
     /// Pending notices: the watches of `watches` that owe one, oldest first.
     pub notices: Vec<NoticeRow>,
     /// The queues of pending lines that this process holds, by session. Empty where only another process knows.
@@ -49,10 +53,25 @@ impl Snapshot {
         matches!(self.source, Source::Attached { .. })
     }
 
+    /// The line that waits for the watcher of `notice`; empty when `notice` is of another picture.
+    pub fn text_of(&self, notice: &NoticeRow) -> String {
+        let cursor = self.watches.get(notice.watch).map(|watch| &watch.cursor);
+        cursor.map_or_else(String::new, |cursor| {
+            notices::text(self.language, &cursor.target, cursor.seen)
+        })
+    }
+
+    /// Whether this picture moved on from `other`, or the other way round, and has the same watches, notices and events. Sessions
+    /// are the same, too, when they are shared.
+    pub fn moved_on_from(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.watches, &other.watches)
+    }
+
     /// Whether the picture still tells what is so at `now`, if nothing was written since: time changes conditions, too, and a
     /// clock that was put back may take a change back.
     pub(super) fn holds_at(&self, now: Millis) -> bool {
-        now >= self.at && self.holds_until.is_none_or(|until| now < until)
+        let comes = self.pulse.overdue_from.filter(|_| !self.pulse.overdue);
+        now >= self.at && self.holds_until.into_iter().chain(comes).all(|until| now < until)
     }
 }
 
@@ -117,7 +136,8 @@ pub struct SessionRow {
     pub pruned: Sequence,
     /// The newest retained event.
     pub last_event: Option<Event>,
-    /// Events in each of the last [`ACTIVITY_SLOTS`] spans of [`ACTIVITY_SLOT`], oldest first.
+    /// Events in each of the last [`ACTIVITY_SLOTS`] spans of [`ACTIVITY_SLOT`], oldest first. Spans begin where a clock shows a
+    /// multiple of their length; the last one is under way.
     pub activity: [u16; ACTIVITY_SLOTS],
     /// Cursors on it.
     pub watchers: usize,
@@ -233,8 +253,6 @@ pub enum WakeState {
 pub struct NoticeRow {
     /// Where the pair stands in [`Snapshot::watches`].
     pub watch: usize,
-    /// The line that waits.
-    pub text: String,
     /// Whether the line is known to be queued; `None` when no owner runs, or only another system knows.
     pub queued: Option<bool>,
 }
@@ -295,6 +313,8 @@ pub struct Pulse {
     pub links: usize,
     /// Whether it is overdue.
     pub overdue: bool,
+    /// From when on it is, if none comes; `None` when it can't be.
+    pub overdue_from: Option<Millis>,
 }
 
 /// A failure that somebody should see.

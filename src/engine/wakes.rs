@@ -56,6 +56,8 @@ pub enum WakeOutcome {
 #[derive(Debug, Default)]
 pub struct Wakes {
     waiting: BTreeMap<SessionKey, Waiting>,
+    /// None goes out before this; `None` when none waits.
+    next: Option<Millis>,
 }
 
 impl Wakes {
@@ -66,30 +68,43 @@ impl Wakes {
             return false;
         }
         let waiting = Waiting { due_at: now + COALESCE, reason: asked.reason.clone() };
+        self.expect(waiting.due_at);
         self.waiting.insert(asked.watcher.clone(), waiting);
         true
     }
 
     /// Takes the wakes that are due at `now`.
     pub fn due(&mut self, now: Millis) -> Vec<Asked> {
+        // Asked for several times a second, while thousands may wait.
+        if self.next.is_none_or(|next| now < next) {
+            return Vec::new();
+        }
         let due: Vec<_> = self
             .waiting
             .iter()
             .filter(|(_, waiting)| waiting.due_at <= now)
             .map(|(watcher, _)| watcher.clone())
             .collect();
-        due.into_iter()
+        let taken = due
+            .into_iter()
             .filter_map(|watcher| {
                 self.waiting
                     .remove(&watcher)
                     .map(|waiting| Asked { watcher, reason: waiting.reason })
             })
-            .collect()
+            .collect();
+        self.next = self.waiting.values().map(|waiting| waiting.due_at).min();
+        taken
+    }
+
+    fn expect(&mut self, due_at: Millis) {
+        self.next = Some(self.next.map_or(due_at, |next| next.min(due_at)));
     }
 
     /// Puts a wake back whose watcher was busy. A request that came meanwhile is the later reason and keeps it.
     pub fn retry(&mut self, asked: Asked, now: Millis) {
         let due_at = now + RETRY;
+        self.expect(due_at);
         self.waiting
             .entry(asked.watcher)
             .and_modify(|waiting| waiting.due_at = waiting.due_at.min(due_at))

@@ -85,11 +85,12 @@ fn set_up(path: &Path, now: Millis) -> Result<Connection, JournalError> {
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .tried("set up the state database")?;
     migrate(&mut connection, path, MIGRATIONS, now)?;
-    // The cache holds a sweep of ten thousand notices, and the log such a sweep and more: neither is moved in the middle of it.
+    // The log holds a sweep of ten thousand notices and more, so that it is not moved in the middle of one. The cache is small:
+    // what it does not hold is in the kernel's, and a large one would be a third of the program's memory.
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \
-             PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000;",
+             PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000;",
         )
         .tried("set up the state database")?;
     Ok(connection)

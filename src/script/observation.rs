@@ -71,7 +71,7 @@ pub fn observe(
 
 /// A line of a queue.
 pub fn line_json(line: &Line) -> Value {
-    json!({ "text": line.text, "context": line.context })
+    json!({ "text": line.text(), "context": line.context() })
 }
 
 /// An event.

@@ -235,7 +235,7 @@ pub fn perform(engine: &mut Engine, operation: &Operation) -> Result<Value, Engi
         Operation::Take { watcher } => {
             let taken = engine.take_lines(&key(watcher))?;
             let mut targets: Vec<_> =
-                taken.iter().filter_map(crate::engine::queue::Line::target).collect();
+                taken.iter().filter_map(crate::engine::queue::Line::target).cloned().collect();
             let mut seen = std::collections::HashSet::new();
             targets.retain(|target| seen.insert(target.clone()));
             Ok(

@@ -7,7 +7,7 @@ use crate::clock::Millis;
 use crate::engine::snapshot::{SessionRow, Snapshot, WatchRow};
 use crate::event::Sequence;
 use crate::session_key::{AgentId, SessionKey};
-use crate::watch::Condition;
+use crate::watch::{Condition, Cursor};
 
 /// A session by identity: the same key may belong to several agents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -28,13 +28,15 @@ pub(crate) struct PairId {
 pub(crate) struct Picture {
     /// The snapshot.
     pub(crate) snapshot: Arc<Snapshot>,
-    sessions: HashMap<SessionKey, Vec<usize>>,
-    watching: HashMap<SessionKey, Vec<usize>>,
-    watched_by: HashMap<SessionKey, Vec<usize>>,
-    out_of_step: HashSet<SessionKey>,
-    conditions: HashMap<Condition, usize>,
-    /// Sessions without a parent in the snapshot, and one of each circle of parents.
-    pub(crate) roots: Vec<usize>,
+    tree: Arc<Tree>,
+    pairs: Arc<Pairs>,
+}
+
+/// The sessions of a snapshot, by key and along spawn edges.
+#[derive(Debug, Default)]
+struct Tree {
+    by_key: HashMap<SessionKey, Vec<usize>>,
+    roots: Vec<usize>,
     children: Vec<Vec<usize>>,
     /// When the newest event of each session or one of its descendants happened.
     newest: Vec<Millis>,
@@ -42,91 +44,62 @@ pub(crate) struct Picture {
     owed: Vec<usize>,
 }
 
+/// The watches of a snapshot, by their ends and conditions.
+#[derive(Debug, Default)]
+struct Pairs {
+    watching: HashMap<SessionKey, Vec<usize>>,
+    watched_by: HashMap<SessionKey, Vec<usize>>,
+    out_of_step: HashSet<SessionKey>,
+    conditions: HashMap<Condition, usize>,
+}
+
 impl Picture {
     /// Indexes `snapshot`.
     pub(crate) fn of(snapshot: &Arc<Snapshot>) -> Self {
-        let mut picture = Self { snapshot: Arc::clone(snapshot), ..Self::default() };
-        for (at, session) in snapshot.sessions.iter().enumerate() {
-            picture.sessions.entry(session.key.clone()).or_default().push(at);
-        }
-        for (at, watch) in snapshot.watches.iter().enumerate() {
-            picture.watching.entry(watch.cursor.watcher.clone()).or_default().push(at);
-            picture.watched_by.entry(watch.cursor.target.clone()).or_default().push(at);
-            *picture.conditions.entry(watch.condition).or_default() += 1;
-            if watch.condition != Condition::InStep {
-                picture.out_of_step.insert(watch.cursor.watcher.clone());
-                picture.out_of_step.insert(watch.cursor.target.clone());
-            }
-        }
-        picture.grow();
-        picture
-    }
-
-    /// Builds the tree along spawn edges. Parents come from outside: a circle is cut at its first session.
-    fn grow(&mut self) {
-        let snapshot = Arc::clone(&self.snapshot);
-        let parents: Vec<Option<usize>> = snapshot
-            .sessions
-            .iter()
-            .map(|session| {
-                let among = self.sessions.get(session.parent.as_ref()?)?;
-                let same_agent =
-                    |at: &&usize| snapshot.sessions[**at].agent.same_as(&session.agent);
-                among.iter().find(same_agent).or(among.first()).copied()
-            })
-            .collect();
-        self.children = vec![Vec::new(); parents.len()];
-        for (at, parent) in parents.iter().enumerate() {
-            match parent {
-                Some(parent) if !leads_back(&parents, at) => self.children[*parent].push(at),
-                _ => self.roots.push(at),
-            }
-        }
-        self.newest = snapshot
-            .sessions
-            .iter()
-            .map(|session| {
-                session.last_event.as_ref().map_or(Millis::MIN, |event| event.occurred_at)
-            })
-            .collect();
-        self.owed = snapshot.sessions.iter().map(|session| session.pending_notices).collect();
-        for at in self.leaves_first() {
-            for child in &self.children[at] {
-                self.newest[at] = self.newest[at].max(self.newest[*child]);
-                self.owed[at] = self.owed[at].saturating_add(self.owed[*child]);
-            }
+        Self {
+            snapshot: Arc::clone(snapshot),
+            tree: Arc::new(Tree::of(&snapshot.sessions)),
+            pairs: Arc::new(Pairs::of(&snapshot.watches)),
         }
     }
 
-    fn leaves_first(&self) -> Vec<usize> {
-        let mut order = self.roots.clone();
-        let mut at = 0;
-        while at < order.len() {
-            order.extend_from_slice(&self.children[order[at]]);
-            at += 1;
+    /// Indexes `snapshot`, which comes after this picture. What they share keeps its index.
+    pub(crate) fn next(&self, snapshot: &Arc<Snapshot>) -> Self {
+        let (old, new) = (&self.snapshot, snapshot);
+        let same_sessions = Arc::ptr_eq(&old.sessions, &new.sessions);
+        let same_watches = Arc::ptr_eq(&old.watches, &new.watches);
+        let kept_tree = same_sessions.then(|| Arc::clone(&self.tree));
+        let kept_pairs = same_watches.then(|| Arc::clone(&self.pairs));
+        Self {
+            snapshot: Arc::clone(new),
+            tree: kept_tree.unwrap_or_else(|| Arc::new(Tree::of(&new.sessions))),
+            pairs: kept_pairs.unwrap_or_else(|| Arc::new(Pairs::of(&new.watches))),
         }
-        order.reverse();
-        order
+    }
+
+    /// Sessions without a parent in the snapshot, and one of each circle of parents.
+    pub(crate) fn roots(&self) -> &[usize] {
+        &self.tree.roots
     }
 
     /// The children of the session at `at`.
     pub(crate) fn children(&self, at: usize) -> &[usize] {
-        self.children.get(at).map_or(&[], Vec::as_slice)
+        self.tree.children.get(at).map_or(&[], Vec::as_slice)
     }
 
     /// When the newest event at or below the session at `at` happened.
     pub(crate) fn newest(&self, at: usize) -> Millis {
-        self.newest.get(at).copied().unwrap_or(Millis::MIN)
+        self.tree.newest.get(at).copied().unwrap_or(Millis::MIN)
     }
 
     /// How many notices are owed at or below the session at `at`.
     pub(crate) fn owed(&self, at: usize) -> usize {
-        self.owed.get(at).copied().unwrap_or(0)
+        self.tree.owed.get(at).copied().unwrap_or(0)
     }
 
     /// The session with this key; the first when several agents have one.
     pub(crate) fn session(&self, key: &SessionKey) -> Option<&SessionRow> {
-        self.sessions.get(key).and_then(|among| self.snapshot.sessions.get(*among.first()?))
+        self.tree.by_key.get(key).and_then(|among| self.snapshot.sessions.get(*among.first()?))
     }
 
     /// The agent that owns the session with this key, as far as anybody knows.
@@ -139,12 +112,12 @@ impl Picture {
 
     /// The watches that this session holds.
     pub(crate) fn watching(&self, key: &SessionKey) -> &[usize] {
-        self.watching.get(key).map_or(&[], Vec::as_slice)
+        self.pairs.watching.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// The watches on this session.
     pub(crate) fn watched_by(&self, key: &SessionKey) -> &[usize] {
-        self.watched_by.get(key).map_or(&[], Vec::as_slice)
+        self.pairs.watched_by.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// The watch of `pair`.
@@ -170,12 +143,12 @@ impl Picture {
 
     /// Whether a pair with this session at either end is not in step.
     pub(crate) fn is_out_of_step(&self, key: &SessionKey) -> bool {
-        self.out_of_step.contains(key)
+        self.pairs.out_of_step.contains(key)
     }
 
     /// How many watches are in this condition.
     pub(crate) fn count(&self, condition: Condition) -> usize {
-        self.conditions.get(&condition).copied().unwrap_or(0)
+        self.pairs.conditions.get(&condition).copied().unwrap_or(0)
     }
 
     /// Every number that is known to mean something for this session, ascending: where its events stand, where it was
@@ -195,6 +168,73 @@ impl Picture {
         known.sort_unstable();
         known.dedup();
         known
+    }
+}
+
+impl Pairs {
+    fn of(watches: &[WatchRow]) -> Self {
+        let mut pairs = Self::default();
+        for (at, watch) in watches.iter().enumerate() {
+            let Cursor { watcher, target, .. } = &watch.cursor;
+            pairs.watching.entry(watcher.clone()).or_default().push(at);
+            pairs.watched_by.entry(target.clone()).or_default().push(at);
+            *pairs.conditions.entry(watch.condition).or_default() += 1;
+            if watch.condition != Condition::InStep {
+                pairs.out_of_step.insert(watcher.clone());
+                pairs.out_of_step.insert(target.clone());
+            }
+        }
+        pairs
+    }
+}
+
+impl Tree {
+    /// Builds the tree along spawn edges. Parents come from outside: a circle is cut at its first session.
+    fn of(sessions: &[SessionRow]) -> Self {
+        let mut tree = Self::default();
+        for (at, session) in sessions.iter().enumerate() {
+            tree.by_key.entry(session.key.clone()).or_default().push(at);
+        }
+        let parents: Vec<Option<usize>> = sessions
+            .iter()
+            .map(|session| {
+                let among = tree.by_key.get(session.parent.as_ref()?)?;
+                let same_agent = |at: &&usize| sessions[**at].agent.same_as(&session.agent);
+                among.iter().find(same_agent).or(among.first()).copied()
+            })
+            .collect();
+        tree.children = vec![Vec::new(); parents.len()];
+        for (at, parent) in parents.iter().enumerate() {
+            match parent {
+                Some(parent) if !leads_back(&parents, at) => tree.children[*parent].push(at),
+                _ => tree.roots.push(at),
+            }
+        }
+        tree.newest = sessions
+            .iter()
+            .map(|session| {
+                session.last_event.as_ref().map_or(Millis::MIN, |event| event.occurred_at)
+            })
+            .collect();
+        tree.owed = sessions.iter().map(|session| session.pending_notices).collect();
+        for at in tree.leaves_first() {
+            for child in &tree.children[at] {
+                tree.newest[at] = tree.newest[at].max(tree.newest[*child]);
+                tree.owed[at] = tree.owed[at].saturating_add(tree.owed[*child]);
+            }
+        }
+        tree
+    }
+
+    fn leaves_first(&self) -> Vec<usize> {
+        let mut order = self.roots.clone();
+        let mut at = 0;
+        while at < order.len() {
+            order.extend_from_slice(&self.children[order[at]]);
+            at += 1;
+        }
+        order.reverse();
+        order
     }
 }
 
@@ -256,6 +296,7 @@ mod tests {
     }
 
     fn picture(sessions: Vec<SessionRow>) -> Picture {
+        let sessions = Arc::new(sessions);
         Picture::of(&Arc::new(Snapshot { sessions, ..Snapshot::default() }))
     }
 
@@ -263,7 +304,7 @@ mod tests {
     fn children_hang_below_their_parents() {
         let picture =
             picture(vec![session("a", None), session("b", Some("a")), session("c", Some("x"))]);
-        assert_eq!(picture.roots, [0, 2]);
+        assert_eq!(picture.roots(), [0, 2]);
         assert_eq!(picture.children(0), [1]);
         assert_eq!(picture.owed(0), 2);
     }
@@ -277,8 +318,8 @@ mod tests {
             session("d", Some("d")),
             session("e", Some("b")),
         ]);
-        assert_eq!(picture.roots, [0, 3]);
-        let mut all = picture.leaves_first();
+        assert_eq!(picture.roots(), [0, 3]);
+        let mut all = picture.tree.leaves_first();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 4]);
     }

@@ -112,7 +112,7 @@ fn sessions(main: &Main, picture: &Picture) -> Vec<TreeRow> {
     let mut rows: Vec<TreeRow> = Vec::new();
     let mut waiting: Vec<(usize, Option<usize>, bool)> = Vec::new();
     let sort = main.sort(Pane::Sessions);
-    push_siblings(&mut waiting, &picture.roots, None, sort, picture, &shows);
+    push_siblings(&mut waiting, picture.roots(), None, sort, picture, &shows);
     while let Some((session, parent, is_last)) = waiting.pop() {
         let children = picture.children(session);
         let is_folded = !is_narrowed && main.folded.contains(&SessionId::of(&all[session]));
@@ -151,7 +151,7 @@ fn push_siblings(
 
 /// Adds the ancestors of all that pass.
 fn with_ancestors(picture: &Picture, passes: &[bool]) -> Vec<bool> {
-    let mut order = picture.roots.clone();
+    let mut order = picture.roots().to_vec();
     let mut at = 0;
     while at < order.len() {
         order.extend_from_slice(picture.children(order[at]));

@@ -23,13 +23,13 @@ fn read_all(path: &Path) -> Result<usize, String> {
     let snapshot = attached.snapshot(1, &[]).map_err(|error| said(&error))?;
     findings(&snapshot);
     check(&snapshot, &Readings::default(), &Limits::default()).line();
-    for row in &snapshot.watches {
+    for row in snapshot.watches.iter() {
         let (watcher, target) = (row.cursor.watcher.clone(), row.cursor.target.clone());
         let question = Question { watcher, target, event: None };
         let explained = attached.observer().explain(&question).map_err(|error| said(&error))?;
         assert!(!explained.because.is_empty());
     }
-    for row in &snapshot.sessions {
+    for row in snapshot.sessions.iter() {
         let session = (row.key.clone(), row.agent.clone());
         attached.changes(&session, Sequence(0), 200).map_err(|error| said(&error))?;
     }

@@ -215,7 +215,7 @@ impl World {
 
     pub(crate) fn drain(&mut self, watcher: &str) -> Vec<String> {
         let drained = self.engine().drain(&key(watcher), None).unwrap();
-        drained.lines.into_iter().map(|line| line.text).collect()
+        drained.lines.iter().map(|line| line.text().into_owned()).collect()
     }
 
     pub(crate) fn cursor(&mut self, watcher: &str, target: &str) -> Option<Marks> {
@@ -231,7 +231,12 @@ impl World {
     }
 
     pub(crate) fn lines(&mut self, watcher: &str) -> Vec<String> {
-        self.engine().queues().lines(&key(watcher)).iter().map(|line| line.text.clone()).collect()
+        self.engine()
+            .queues()
+            .lines(&key(watcher))
+            .iter()
+            .map(|line| line.text().into_owned())
+            .collect()
     }
 
     /// Who was asked to be woken since this was last read, in order.

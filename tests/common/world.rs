@@ -41,6 +41,7 @@ impl World {
                 next_tick_at: Some(NOW + 37 * SECOND),
                 links: 0,
                 overdue: false,
+                overdue_from: None,
             },
             ..Snapshot::default()
         };
@@ -69,7 +70,7 @@ impl World {
             upstream: None,
         };
         adjust(&mut row);
-        self.snapshot.sessions.push(row);
+        Arc::make_mut(&mut self.snapshot.sessions).push(row);
         self
     }
 
@@ -105,14 +106,16 @@ impl World {
             expires_at: NOW + 29 * DAY,
         };
         adjust(&mut row);
-        self.snapshot.watches.push(row);
+        Arc::make_mut(&mut self.snapshot.watches).push(row);
         self
     }
 
     pub(crate) fn event(mut self, event: Event, outcome: [u32; 3]) -> Self {
         let [notified, coalesced, suppressed] = outcome;
         let last = event.clone();
-        if let Some(session) = self.snapshot.sessions.iter_mut().find(|row| row.key == last.session)
+        if let Some(session) = Arc::make_mut(&mut self.snapshot.sessions)
+            .iter_mut()
+            .find(|row| row.key == last.session)
         {
             session.version = Some(last.sequence);
             session.last_event = Some(last);
@@ -124,17 +127,13 @@ impl World {
     /// Sorts, counts and derives what follows from the rest.
     pub(crate) fn build(mut self) -> Arc<Snapshot> {
         let all = &mut self.snapshot;
-        all.sessions.sort_by(|a, b| a.key.cmp(&b.key));
-        all.watches.sort_by(|a, b| {
+        Arc::make_mut(&mut all.sessions).sort_by(|a, b| a.key.cmp(&b.key));
+        Arc::make_mut(&mut all.watches).sort_by(|a, b| {
             (&a.cursor.watcher, &a.cursor.target).cmp(&(&b.cursor.watcher, &b.cursor.target))
         });
         all.notices = (0..all.watches.len())
             .filter(|at| all.watches[*at].cursor.is_pending())
-            .map(|at| NoticeRow {
-                watch: at,
-                text: format!("Session {:?} changed", all.watches[at].cursor.target.as_str()),
-                queued: Some(true),
-            })
+            .map(|watch| NoticeRow { watch, queued: Some(true) })
             .collect();
         all.queues = all
             .watches
@@ -149,7 +148,7 @@ impl World {
                 QueueRow { others: (notices * 7).min(20), evicted: 0, session, notices }
             })
             .collect();
-        for session in &mut all.sessions {
+        for session in Arc::make_mut(&mut all.sessions) {
             let holds = |row: &&WatchRow| row.cursor.watcher == session.key;
             session.watching = all.watches.iter().filter(holds).count();
             session.watchers =
@@ -507,7 +506,7 @@ fn past() -> Past {
     snapshot.journal.max = snapshot.events.last().map(|row| row.event.sequence);
     let sequence = snapshot.journal.max.unwrap_or_default();
     // The engine marks what it does not know.
-    snapshot.watches[0].condition = Condition::Unknown;
+    Arc::make_mut(&mut snapshot.watches)[0].condition = Condition::Unknown;
     let pair = &snapshot.watches[0].cursor;
     let not_kept = [(pair.watcher.clone(), pair.target.clone())].into();
     Past { sequence, snapshot, not_kept }

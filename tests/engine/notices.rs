@@ -12,7 +12,7 @@ fn case_59_a_target_with_capitals_is_acknowledged_under_its_own_key() {
     either(|mut world| {
         world.watch(W, capitals);
         world.record(&human_turn(capitals));
-        let context = world.engine().queues().lines(&key(W))[0].context.clone().unwrap();
+        let context = world.engine().queues().lines(&key(W))[0].context().unwrap().into_owned();
         assert_eq!(context, context.to_lowercase());
         assert_eq!(target_of(&context), Some(key(capitals)));
         world.drain(W);
@@ -136,11 +136,11 @@ fn a_snapshot_leaves_what_came_later() {
         world.watch(W, other);
         world.record(&human_turn(other));
         let drained = world.engine().drain(&key(W), Some(&seen)).unwrap();
-        assert_eq!(drained.lines.iter().filter_map(Line::target).collect::<Vec<_>>(), [key(T)]);
+        assert_eq!(drained.lines.iter().filter_map(Line::target).collect::<Vec<_>>(), [&key(T)]);
         assert_eq!(world.lines(W), [notice(other, 0)]);
         assert_eq!(
-            world.engine().queues().lines(&key(W))[0].context,
-            Some(context_key(&key(other)))
+            world.engine().queues().lines(&key(W))[0].context(),
+            Some(context_key(&key(other)).into())
         );
     });
 }

@@ -37,6 +37,40 @@ fn case_01_ticks_come_at_15_60_and_120_seconds_and_none_between() {
 }
 
 #[test]
+fn a_quiet_tick_moves_the_picture_on_and_shares_its_lists() {
+    let mut stage = Stage::new();
+    let (provider, gate) = Hanging::new();
+    stage.providers.push(provider);
+    let mut running = stage.start();
+    running.ask(Request::Adopt { catalog: HANGING.into(), wanted: "a".into() }).unwrap();
+    let mut tick_at = |after: i64, finding: Finding| {
+        stage.at(after * SECOND);
+        gate.wait();
+        gate.release(finding);
+        running.hear_tick();
+        running.wait_for("the tick", |shown| {
+            shown.pulse.last_tick_at == Some(NOW + after * SECOND)
+                && shown
+                    .sessions
+                    .iter()
+                    .filter_map(|row| row.upstream.as_ref())
+                    .all(|link| link.outcome_at == Some(NOW + after * SECOND))
+        })
+    };
+    let first = tick_at(15, Finding::Quiet);
+    let second = tick_at(60, Finding::Quiet);
+    assert!(second.moved_on_from(&first));
+    assert_eq!(second.at, NOW + 60 * SECOND);
+    let made_anew = stage.other().snapshot(0, second.role.clone(), true, &[]).unwrap();
+    assert_eq!((&second.sessions, &second.watches), (&made_anew.sessions, &made_anew.watches));
+    assert_eq!(second.pulse, made_anew.pulse);
+    let third = tick_at(120, Finding::Unreadable("no".into()));
+    assert!(!third.moved_on_from(&second));
+    let fourth = tick_at(180, Finding::Quiet);
+    assert!(!fourth.moved_on_from(&third), "a link that was unreadable is quiet again");
+}
+
+#[test]
 fn many_periods_at_once_are_one_tick() {
     let stage = Stage::new();
     let mut running = stage.start();

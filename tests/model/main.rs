@@ -75,7 +75,7 @@ fn line(text: &str, target: Option<&SessionKey>) -> Line {
 }
 
 fn queued(lines: &[QueuedLine]) -> Vec<Line> {
-    lines.iter().map(|queued| line(&queued.text, queued.target().as_ref())).collect()
+    lines.iter().map(|queued| line(&queued.text(), queued.target())).collect()
 }
 
 fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
@@ -318,7 +318,7 @@ fn run_on(
         Operation::Drain { watcher } => taken(&engine.drain(&session(*watcher), None).unwrap()),
         Operation::DrainAbout { watcher, target } => {
             let lines = engine.queues().lines(&session(*watcher));
-            let about = |line: &&QueuedLine| line.target() == Some(session(*target));
+            let about = |line: &&QueuedLine| line.target() == Some(&session(*target));
             let only: Vec<_> = lines.iter().filter(about).map(|line| line.id).collect();
             taken(&engine.drain(&session(*watcher), Some(&only)).unwrap())
         }

@@ -158,7 +158,7 @@ impl Bench {
 
     pub(crate) fn row(&mut self, session: &SessionKey) -> SessionRow {
         let snapshot = self.snapshot();
-        snapshot.sessions.into_iter().find(|row| row.key == *session).expect("a session")
+        snapshot.sessions.iter().find(|row| row.key == *session).expect("a session").clone()
     }
 
     pub(crate) fn streak(&mut self, session: &SessionKey) -> u8 {

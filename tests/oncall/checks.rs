@@ -1,5 +1,7 @@
 //! Each threshold of `check`: below it all is well, at it it is not.
 
+use std::sync::Arc;
+
 use tidings::clock::{DAY, HOUR, MINUTE, Millis, SECOND};
 use tidings::engine::check::{Bounds, Limits, Readings, Report, Status, check};
 use tidings::engine::commands::RunOutcome;
@@ -168,7 +170,7 @@ fn of_what_nothing_can_be_said_is_not_ok() {
     let mut world = World::in_step();
     world.watch(W, T);
     let mut snapshot = picture(&mut world);
-    snapshot.watches[0].condition = tidings::watch::Condition::Unknown;
+    Arc::make_mut(&mut snapshot.watches)[0].condition = tidings::watch::Condition::Unknown;
     let report = check(&snapshot, &Readings::default(), &Limits::default());
     assert_eq!((report.status, report.status.exit_code()), (Status::Unknown, 3));
 }

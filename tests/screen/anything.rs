@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_json::json;
 use tidings::engine::explain::{Explanation, Moment, Question, Verdict};
 use tidings::engine::live::Reply;
+use tidings::engine::notices::Language;
 use tidings::engine::past::Past;
 use tidings::engine::reason::Reason;
 use tidings::engine::snapshot::{
@@ -282,10 +283,8 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             .collect::<Vec<_>>()
     });
     // A notice may name a watch that is not there.
-    let notices = vec((0_usize..14, text(), any::<Option<bool>>()), 0..8).prop_map(|rows| {
-        rows.into_iter()
-            .map(|(watch, text, queued)| NoticeRow { watch, text, queued })
-            .collect::<Vec<_>>()
+    let notices = vec((0_usize..14, any::<Option<bool>>()), 0..8).prop_map(|rows| {
+        rows.into_iter().map(|(watch, queued)| NoticeRow { watch, queued }).collect::<Vec<_>>()
     });
     let role = select(vec![
         Role::Visitor,
@@ -297,6 +296,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
         4 => Just(Source::Own),
         1 => text().prop_map(|path| Source::Attached { path: path.into() }),
     ];
+    let language = select(vec![Language::English, Language::Russian]);
     let queue = (name(), any::<usize>(), 0_usize..30, any::<u64>()).prop_map(
         |(session, notices, others, evicted)| QueueRow {
             session: session.as_str().into(),
@@ -312,6 +312,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             next_tick_at,
             links: 3,
             overdue,
+            overdue_from: None,
         });
     let problems = vec((time(), text()), 0..3).prop_map(|rows| {
         rows.into_iter().map(|(at, message)| Problem { at, message }).collect::<Vec<_>>()
@@ -324,7 +325,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             any::<u64>(),
             time(),
             role,
-            (source, any::<bool>(), any::<bool>()),
+            (source, any::<bool>(), any::<bool>(), language),
             journal,
             pulse,
             problems,
@@ -336,11 +337,12 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             at,
             role,
             source: whose.0,
+            language: whose.3,
             is_owned: whose.1,
             is_past: whose.2,
             journal,
-            sessions: rows.0,
-            watches: rows.1,
+            sessions: Arc::new(rows.0),
+            watches: Arc::new(rows.1),
             notices: rows.2,
             events: rows.3,
             queues: rows.4,

@@ -1,6 +1,7 @@
 //! Every view in every state: a table that names, for each pair of them, the picture, or why there is none.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tidings::engine::live::{Reply, Request};
 use tidings::engine::snapshot::{Role, Source, WakeState};
@@ -142,7 +143,7 @@ fn attached() -> World {
     world.snapshot.role = Role::Visitor;
     world.snapshot.pulse.last_tick_at = None;
     world.snapshot.pulse.next_tick_at = None;
-    for watch in &mut world.snapshot.watches {
+    for watch in Arc::make_mut(&mut world.snapshot.watches) {
         watch.wake = WakeState::Unknown;
     }
     world

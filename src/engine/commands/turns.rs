@@ -116,7 +116,7 @@ impl Engine {
         only: Option<&[u64]>,
     ) -> Result<Drained, EngineError> {
         let lines = self.queues.take(watcher, only);
-        let targets: Vec<_> = lines.iter().filter_map(Line::target).collect();
+        let targets: Vec<_> = lines.iter().filter_map(Line::target).cloned().collect();
         if targets.is_empty() {
             self.look_around();
             return Ok(Drained { lines, ..Drained::default() });
@@ -132,7 +132,7 @@ impl Engine {
         let entries: Vec<_> = lines
             .iter()
             .filter_map(Line::target)
-            .map(|target| Entry::pair(Step::Drained, watcher, &target).note(NOT_ACKNOWLEDGED))
+            .map(|target| Entry::pair(Step::Drained, watcher, target).note(NOT_ACKNOWLEDGED))
             .collect();
         let now = self.now();
         self.journal.write_ledger(&entries, now)?;

@@ -180,7 +180,7 @@ impl Engine {
     ) -> Result<Explanation, EngineError> {
         let line = (self.discipline == Discipline::Loose).then(|| {
             let lines = self.queues.lines(&question.watcher);
-            lines.iter().any(|line| line.target().as_ref() == Some(&question.target))
+            lines.iter().any(|line| line.target() == Some(&question.target))
         });
         self.observer().explain_here(question, Here { owned, line })
     }

@@ -272,15 +272,18 @@ impl Runner {
         self.revision += 1;
         let owned = self.lock.is_some() || is_owned(&self.options.db);
         let problems: Vec<_> = self.problems.iter().cloned().collect();
-        let mut snapshot =
-            self.engine.snapshot(self.revision, self.role.clone(), owned, &problems)?;
+        let snapshot = self.engine.snapshot(self.revision, self.role.clone(), owned, &problems)?;
+        self.pictured = Instant::now();
+        self.show(snapshot);
+        Ok(())
+    }
+
+    fn show(&mut self, mut snapshot: Snapshot) {
         if self.lock.is_some() {
             snapshot.pulse.next_tick_at = Some(self.next_tick_at);
         }
-        self.pictured = Instant::now();
         self.look_for_alerts(&snapshot);
         self.snapshots.send_replace(Arc::new(snapshot));
-        Ok(())
     }
 
     /// Shows the problems beside the last picture that could be made.

@@ -74,7 +74,18 @@ impl Runner {
                 tick.outcomes.len()
             ))));
         }
+        self.dirty = self.dirty || !self.shows_quiet(&tick.outcomes);
         self.tell(FeedItem::Tick(tick.outcomes));
-        self.dirty = true;
+    }
+
+    /// Shows a tick that found nothing new, if it was one; else the whole picture has to be made anew.
+    fn shows_quiet(&mut self, outcomes: &[LinkOutcome]) -> bool {
+        let before = self.snapshots.borrow().clone();
+        let moved_on = self.engine.quiet_snapshot(self.revision + 1, &before, outcomes);
+        // What can't be read is said where the whole picture is made.
+        let Ok(Some(snapshot)) = moved_on else { return false };
+        self.revision += 1;
+        self.show(snapshot);
+        true
     }
 }

@@ -154,7 +154,7 @@ impl<'a> Everything<'a> {
         let mut keys: BTreeSet<&SessionKey> = all.sessions.iter().map(|row| &row.key).collect();
         let mut edges: BTreeMap<(&SessionKey, &SessionKey), Edge> = BTreeMap::new();
         let blank = || Edge { from: 0, to: 0, watch: None, is_spawn: false };
-        for row in &all.watches {
+        for row in all.watches.iter() {
             let cursor = &row.cursor;
             keys.extend([&cursor.watcher, &cursor.target]);
             if only_out_of_step && row.condition == Condition::InStep {
@@ -168,7 +168,7 @@ impl<'a> Everything<'a> {
                 });
         }
         let mut spawned: HashSet<PairId> = HashSet::new();
-        for row in &all.sessions {
+        for row in all.sessions.iter() {
             let Some(parent) = row.parent.as_ref().filter(|parent| keys.contains(parent)) else {
                 continue;
             };

@@ -160,6 +160,7 @@ fn watch(watcher: &str, target: &str, condition: Condition) -> WatchRow {
 }
 
 fn picture(sessions: Vec<SessionRow>, watches: Vec<WatchRow>) -> Picture {
+    let (sessions, watches) = (Arc::new(sessions), Arc::new(watches));
     Picture::of(&Arc::new(Snapshot { sessions, watches, ..Snapshot::default() }))
 }
 

@@ -100,8 +100,9 @@ fn in_main_view(model: &Model) -> Option<(String, &'static str)> {
     let main = &model.main;
     match main.focus {
         Pane::Notices => {
-            let notice = main.rows.notices.get(main.notices.index())?;
-            Some((model.shown().notices[*notice].text.clone(), "the notice"))
+            let shown = model.shown();
+            let notice = shown.notices.get(*main.rows.notices.get(main.notices.index())?)?;
+            Some((shown.text_of(notice), "the notice"))
         }
         Pane::Watches => {
             let line = main.rows.watches.get(main.watches.index())?;

@@ -30,7 +30,12 @@ pub(super) fn accept(model: &mut Model, snapshot: &Arc<Snapshot>, effects: &mut 
 pub(super) fn show(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(live) = model.live.clone() else { return };
     let is_first = model.shown().revision == 0 && model.shown().at == 0;
-    let before = std::mem::replace(&mut model.picture, Picture::of(&live));
+    let next = model.picture.next(&live);
+    let before = std::mem::replace(&mut model.picture, next);
+    let (old, new) = (&before.snapshot, &live);
+    if new.moved_on_from(old) && Arc::ptr_eq(&new.sessions, &old.sessions) && !is_first {
+        return;
+    }
     if !is_first {
         flash(model, &before, effects);
     }
@@ -82,7 +87,7 @@ fn changed_pairs(old: &Snapshot, new: &Snapshot) -> HashSet<PairId> {
     }
     let mut earlier = old.watches.iter().peekable();
     let mut changed = HashSet::new();
-    for watch in &new.watches {
+    for watch in new.watches.iter() {
         while earlier.next_if(|other| name(other) < name(watch)).is_some() {}
         let is_same = earlier.peek().is_some_and(|other| {
             name(other) == name(watch)
@@ -103,6 +108,9 @@ fn tell(model: &mut Model, old: &Snapshot, new: &Snapshot, effects: &mut Vec<Eff
     let fresh = new.problems.last().filter(|problem| old.problems.last() != Some(problem));
     if let Some(problem) = fresh {
         toast(model, effects, Tone::Error, &problem.message);
+    }
+    if new.moved_on_from(old) {
+        return;
     }
     let operator = SessionKey::operator();
     let owed = |snapshot: &Snapshot| -> HashSet<SessionKey> {

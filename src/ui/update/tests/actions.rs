@@ -14,7 +14,7 @@ fn ready(context: Context, action: Action) -> Bench {
     match (action, context) {
         (Action::Acknowledge, _) => {
             let mut all = (*crowd()).clone();
-            all.watches.push(watch(YOU, bench.delta().session.as_str(), 1, 9));
+            Arc::make_mut(&mut all.watches).push(watch(YOU, bench.delta().session.as_str(), 1, 9));
             bench.send(Message::Snapshot(Arc::new(all)));
         }
         (Action::Explain, Context::Main) => {

@@ -31,7 +31,7 @@ fn adopting_asks_once_and_selects_the_new_session_when_it_comes() {
     assert_eq!(bench.toast(), (Tone::Done, "adopted claude:two; you watch it now"));
     bench.keys("\n");
     assert!(bench.toast().1.contains("adopted already"));
-    let mut sessions = world().sessions.clone();
+    let mut sessions = world().sessions.to_vec();
     sessions.push(session(key.as_str(), None, 30));
     bench.send(Message::Snapshot(snapshot(sessions, vec![], vec![])));
     assert_eq!(bench.selected_session(), key.as_str());

@@ -98,7 +98,7 @@ pub(super) fn snapshot(
 ) -> Arc<Snapshot> {
     let notices = (0..watches.len())
         .filter(|at| watches[*at].cursor.is_pending())
-        .map(|watch| NoticeRow { watch, text: format!("notice {watch}"), queued: Some(true) })
+        .map(|watch| NoticeRow { watch, queued: Some(true) })
         .collect();
     let journal = JournalRow {
         rows: events.len() as u64,
@@ -109,8 +109,8 @@ pub(super) fn snapshot(
         revision: 1,
         at: NOW,
         journal,
-        sessions,
-        watches,
+        sessions: Arc::new(sessions),
+        watches: Arc::new(watches),
         notices,
         events,
         ..Snapshot::default()

@@ -24,7 +24,7 @@ fn events_are_followed_until_somebody_reads() {
         let world = world();
         let mut events = world.events.clone();
         events.extend((10..=n).map(|n| event(n, "agent:main:b")));
-        Message::Snapshot(snapshot(world.sessions.clone(), vec![], events))
+        Message::Snapshot(snapshot(world.sessions.to_vec(), vec![], events))
     };
     bench.send(grow(10));
     assert_eq!(last(&bench), Some(Sequence(10)));
@@ -40,7 +40,7 @@ fn events_are_followed_until_somebody_reads() {
 fn a_notice_for_the_operator_is_said_and_rung() {
     let mut bench = Bench::new();
     let open = |material| {
-        let sessions = world().sessions.clone();
+        let sessions = world().sessions.to_vec();
         let watches = vec![watch(YOU, "agent:main:c", 7, material)];
         Message::Snapshot(snapshot(sessions, watches, vec![]))
     };
@@ -80,9 +80,9 @@ fn toasts_and_flashes_end_with_their_own_timer() {
     bench.send(Message::Timer(Timer::Toast(2)));
     assert_eq!(bench.toast().1, "");
 
-    let mut sessions = world().sessions.clone();
+    let mut sessions = world().sessions.to_vec();
     sessions[0].version = Some(Sequence(6));
-    bench.send(Message::Snapshot(snapshot(sessions, world().watches.clone(), vec![])));
+    bench.send(Message::Snapshot(snapshot(sessions, world().watches.to_vec(), vec![])));
     let flash = &bench.model.main.flash;
     assert_eq!((flash.sessions.len(), flash.pairs.len()), (1, 0));
     let generation = flash.generation;

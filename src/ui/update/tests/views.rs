@@ -25,7 +25,7 @@ fn graph(bench: &Bench) -> &GraphView {
 fn linked() -> Arc<Snapshot> {
     let mut all = (*world()).clone();
     all.revision = 2;
-    all.sessions[2].upstream = Some(LinkRow {
+    Arc::make_mut(&mut all.sessions)[2].upstream = Some(LinkRow {
         catalog: "claude".into(),
         host: "gateway:local".into(),
         thread: "t".into(),
@@ -228,11 +228,11 @@ fn the_graph_follows_the_picture() {
     bench.keys("g");
     let before = graph(&bench).layout.clone();
     let mut newer = (*world()).clone();
-    newer.watches[0].cursor.seen = Sequence(9);
-    newer.watches[0].condition = Condition::InStep;
+    Arc::make_mut(&mut newer.watches)[0].cursor.seen = Sequence(9);
+    Arc::make_mut(&mut newer.watches)[0].condition = Condition::InStep;
     bench.send(Message::Snapshot(Arc::new(newer.clone())));
     assert_eq!(graph(&bench).layout, before, "colours change, places don't");
-    newer.watches.push(watch("agent:main:c", "agent:main:a", 1, 1));
+    Arc::make_mut(&mut newer.watches).push(watch("agent:main:c", "agent:main:a", 1, 1));
     bench.send(Message::Snapshot(Arc::new(newer)));
     assert_ne!(graph(&bench).layout, before);
 }
@@ -329,8 +329,8 @@ fn the_desktop_is_told_only_when_that_was_asked_for() {
         let mut bench = Bench::new();
         bench.model.setup.desktop = desktop;
         let mut owed = (*world()).clone();
-        owed.watches[1] = watch(YOU, "agent:main:c", 7, 8);
-        owed.notices.push(NoticeRow { watch: 1, text: "notice".into(), queued: Some(true) });
+        Arc::make_mut(&mut owed.watches)[1] = watch(YOU, "agent:main:c", 7, 8);
+        owed.notices.push(NoticeRow { watch: 1, queued: Some(true) });
         bench.send(Message::Snapshot(Arc::new(owed)));
         let told = bench.effects.iter().any(|effect| matches!(effect, Effect::Notify(text) if text == "tidings: notice for you: c changed"));
         assert_eq!(told, desktop);
