@@ -66,9 +66,12 @@ fn a_database_that_becomes_garbage_is_said() {
     let running = stage.start();
     let sql = rusqlite::Connection::open(stage.db()).unwrap();
     sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    // The engine reads again when something was written, and nothing can be begun once there is garbage.
+    sql.execute_batch("BEGIN IMMEDIATE; CREATE TABLE another_one (x)").unwrap();
     let file = OpenOptions::new().write(true).open(stage.db()).unwrap();
     let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
     file.write_all_at(&vec![0x5a; length], 0).unwrap();
+    sql.execute_batch("COMMIT").unwrap();
     wait_for_problem(&running, "could not");
     running.ask(Request::Catalog).unwrap_err();
     running.stop();
