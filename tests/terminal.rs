@@ -176,6 +176,20 @@ fn another_systems_database_is_shown_and_stays_as_it_is() {
         session.shows(&["attached, read-only", "subagent:", "tick unknown"]);
         session.press("w");
         session.shows(&["attached read-only"]);
+        session.press("<");
+        session.shows(&["REWOUND"]);
+        session.press("\x1b");
+        session.lacks("REWOUND");
+        for (key, view) in [
+            ("g", "› graph"),
+            ("F", "› findings"),
+            ("u", "› upstream"),
+            ("Q", "› queue"),
+            ("s", "› storage"),
+        ] {
+            session.press(key);
+            session.shows(&[view]);
+        }
         session.press("q");
         assert_eq!(session.ends(), 0);
         assert_eq!(fs::read(&foreign.path).unwrap(), before, "{}", foreign.path.display());

@@ -10,7 +10,7 @@ use tidings::session_key::{AgentId, SessionKey};
 use tidings::upstream::Finding;
 use tidings::watch::PairState;
 
-use crate::support::{HANGING, Hanging, Running, Stage, append, prompt, record};
+use crate::support::{HANGING, Hanging, NOW, Running, Stage, append, prompt, record};
 
 fn adopt(running: &Running, wanted: &str) -> SessionKey {
     let request = Request::Adopt { catalog: "claude".into(), wanted: wanted.into() };
@@ -131,8 +131,8 @@ fn a_flood_from_another_process_reaches_the_feed_at_once() {
         transaction
             .execute(
                 "INSERT INTO session_state_events (session_key, agent_id, kind, actor_type, occurred_at, summary) \
-                 VALUES ('agent:main:w', 'main', 'run_completed', 'system', 1, 'done')",
-                [],
+                 VALUES ('agent:main:w', 'main', 'run_completed', 'system', ?1, 'done')",
+                [NOW],
             )
             .unwrap();
     }
