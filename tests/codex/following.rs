@@ -344,10 +344,23 @@ fn a_fork_has_its_own_prompts_only() {
     let new = writer.legacy_turn("new").replace("01a1a75d-", "01a1a760-");
     let legacy = home.file(path, replay.clone() + &new);
     assert_eq!(home.link(&legacy, child).new_turns(), 1);
-    fs::write(&legacy, replay).unwrap();
+    fs::write(&legacy, &replay).unwrap();
     let mut link = home.adopt(child);
-    append(&legacy, new);
+    append(&legacy, &new);
     assert_eq!(link.new_turns(), 1);
+
+    // Adopted before its copies came, row by row.
+    let rows: Vec<_> = replay.split_inclusive('\n').collect();
+    for at_adoption in 0..3 {
+        fs::write(&legacy, rows[..at_adoption].concat()).unwrap();
+        let mut link = home.adopt(child);
+        for row in &rows[at_adoption..] {
+            append(&legacy, row);
+            assert_eq!(link.new_turns(), 0, "{at_adoption}");
+        }
+        append(&legacy, &new);
+        assert_eq!(link.new_turns(), 1, "{at_adoption}");
+    }
 }
 
 #[test]
