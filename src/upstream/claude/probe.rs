@@ -314,7 +314,7 @@ impl Asked<'_> {
             }
             Found::Nowhere => {
                 return Ok(self.marker.file.as_ref().map_or(Finding::Missing, |file| {
-                    let kept = retention::kept(&self.provider.projects);
+                    let kept = Some(retention::kept(&self.provider.projects));
                     let read_to = (!self.marker.ended).then_some(self.marker.offset);
                     Finding::Gone(Absence { last_written: file.modified, kept, read_to })
                 }));

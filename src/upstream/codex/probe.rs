@@ -17,7 +17,7 @@ use crate::upstream::files::frontier::Frontiers;
 use crate::upstream::files::place::{Closed, Stat, look};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{ARCHIVED, Finding, Held, Probe, Window};
+use crate::upstream::{ARCHIVED, Absence, Finding, Held, Probe, Window};
 
 /// How often a thread is looked for before it counts as gone: it may be moving from folder to folder meanwhile.
 const LOOKS: usize = 3;
@@ -55,7 +55,12 @@ pub(super) fn answer(probe: &Probe, max_row_bytes: u64, kept: &Kept) -> Finding 
         }
     }
     match follower.rest_of_deleted(&marker) {
-        Ok(rest) => rest.map_or(Finding::Missing, |window| Finding::Read(*window)),
+        Ok(Some(rest)) => Finding::Read(*rest),
+        // A program that has it open goes on with it, which nobody else sees (`observed.md` 1, trap 1).
+        Ok(None) => marker.file.as_ref().map_or(Finding::Missing, |file| {
+            let (last_written, read_to) = (file.modified, Some(marker.offset));
+            Finding::Gone(Absence { last_written, kept: None, read_to })
+        }),
         Err(error) => Finding::Unreadable(format!("reading {}: {error}", marker.path.display())),
     }
 }
