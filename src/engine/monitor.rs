@@ -415,13 +415,20 @@ fn moved_to(window: &Window) -> Option<(&str, &Value)> {
 /// What can be known of how a source went: whether its harness may have deleted it by its own rule, which goes by the time of
 /// the last write. Whether it did, or somebody else was faster, nobody wrote down.
 fn how_it_went(Absence { last_written, kept, read_to }: Absence, now: Millis) -> String {
-    let (silent, kept) = ((now - last_written).max(0), kept.max(0));
-    let (days, kept_days) = (silent / DAY, kept / DAY);
-    let rule = format!("its harness deletes what was not written for {kept_days} days");
-    let mut told = if silent >= kept {
-        format!("it was not written for {days} days, and {rule}")
-    } else {
-        format!("it was written {days} days ago, and {rule}: somebody else removed or moved it")
+    let silent = (now - last_written).max(0);
+    let days = silent / DAY;
+    let mut told = match kept.map(|kept| kept.max(0)) {
+        None => format!("it was written {days} days ago"),
+        Some(kept) => {
+            let rule = format!("its harness deletes what was not written for {} days", kept / DAY);
+            if silent >= kept {
+                format!("it was not written for {days} days, and {rule}")
+            } else {
+                format!(
+                    "it was written {days} days ago, and {rule}: somebody else removed or moved it"
+                )
+            }
+        }
     };
     if let Some(read_to) = read_to {
         told.push_str(&format!(

@@ -93,7 +93,7 @@ pub enum Finding {
     Read(Window),
     /// The source is certainly not there.
     Missing,
-    /// The same, and it is known when it was last written and how long its harness keeps such files.
+    /// The same, and something is known of what was there.
     Gone(Absence),
     /// The session goes on somewhere else, and nothing says for certain that it is to be followed there. What is known.
     Elsewhere(String),
@@ -118,8 +118,8 @@ pub const ARCHIVED: &str = "archived";
 pub struct Absence {
     /// When it was last written, as far as it was seen.
     pub last_written: Millis,
-    /// The harness deletes what was not written for this long.
-    pub kept: Millis,
+    /// The harness deletes what was not written for this long; `None` for one that deletes nothing.
+    pub kept: Option<Millis>,
     /// Up to which byte it was read, unless it is known that it ended there.
     pub read_to: Option<u64>,
 }

@@ -223,3 +223,27 @@ fn what_a_deleted_transcript_may_have_held_unread_is_said_as_long_as_it_is_not_k
     let detail = outcome.detail.unwrap();
     assert!(detail.contains("behind byte") && !detail.contains(&want), "{detail}");
 }
+
+#[test]
+fn a_session_that_was_followed_and_is_adopted_again_by_its_first_id_is_followed_again() {
+    for goes_on_here in [false, true] {
+        let mut house = House::new();
+        let path = house.transcript("a", &[prompt("old", -1)]);
+        let session = house.adopt(&path);
+        append(&path, &[continued_in("b")]);
+        let new = house.transcript("b", &[prompt("old", -1), prompt("one", 60_000)]);
+        assert_eq!(house.tick().human_turns, 1);
+        assert_eq!(house.link(&session).thread, "b");
+        if goes_on_here {
+            append(&path, &[prompt("taken up again", 90_000)]);
+        }
+        assert_eq!(house.adopt(&path), session);
+        assert_eq!(house.link(&session).thread, "a");
+        append(&new, &[prompt("two", 120_000)]);
+        let (turns_there, thread) = if goes_on_here { (0, "a") } else { (1, "b") };
+        assert_eq!(house.tick().human_turns, turns_there);
+        assert_eq!(house.link(&session).thread, thread);
+        assert_eq!(house.tick().human_turns, 0);
+        assert_eq!(turns(&house), 1 + u64::from(turns_there));
+    }
+}

@@ -7,6 +7,7 @@ mod cases;
 mod catalog;
 mod engine;
 mod facts;
+mod flat;
 mod following;
 #[path = "../common/inputs.rs"]
 mod inputs;

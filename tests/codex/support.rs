@@ -89,6 +89,11 @@ impl Home {
     }
 }
 
+/// Whether the thread is certainly not there, whatever is known of it.
+pub(crate) fn is_missing(finding: &Finding) -> bool {
+    matches!(finding, Finding::Missing | Finding::Gone(_))
+}
+
 /// A link, whose marker moves as the engine would move it.
 pub(crate) struct Link<'a> {
     provider: &'a CodexProvider,

@@ -26,6 +26,22 @@ fn case_84_a_message_that_a_turn_took_is_an_echo_alone_and_as_it_was_printed() {
 }
 
 #[test]
+fn each_line_of_a_turn_that_took_several_messages_is_an_echo() {
+    let mut bench = Bench::new();
+    let (path, session) = bench.transcript("t", "");
+    let to = address(&session);
+    bench.engine.send(&address(&watcher()), &to, "first", false).unwrap();
+    let lines = say(&mut bench, &session, "second");
+    assert_eq!(lines.len(), 2);
+    for (number, line) in lines.iter().enumerate() {
+        append(&path, prompt(&number.to_string(), 1_000, line));
+        assert_eq!(bench.tick_one().outcome, "echo", "{number}");
+    }
+    append(&path, prompt("2", 1_000, &lines[0].replace("first", "third")));
+    assert_eq!(bench.tick_one().human_turns, 1);
+}
+
+#[test]
 fn case_85_a_text_that_no_turn_took_is_no_own_text() {
     let mut bench = Bench::new();
     let (path, session) = bench.transcript("t", &prompt("0", -1, "typed before"));

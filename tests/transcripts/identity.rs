@@ -205,10 +205,10 @@ fn a_file_that_came_and_went_unread_is_read_from_the_held_one() {
     let mut link = place.session(old_and_one().as_bytes());
     link.window();
     let before = link.offset();
-    // Beside the old file, lest it gets the number of the one that is gone.
-    let beside = link.path.with_extension("new");
-    fs::write(&beside, prompt("short", AT, "one")).unwrap();
-    fs::rename(&beside, &link.path).unwrap();
+    // Made while the first is there, so that it gets another number.
+    let next = link.path.with_extension("next");
+    fs::write(&next, prompt("short", AT, "one")).unwrap();
+    fs::rename(&next, &link.path).unwrap();
     hold(&mut link);
     fs::remove_file(&link.path).unwrap();
     let window = link.window();

@@ -211,12 +211,14 @@ fn lines(language: Language, taken: &Taken) -> Vec<String> {
     notices.chain(messages).collect()
 }
 
-/// The hashes of what a turn puts into its session: each message alone, and everything together as it is printed.
+/// The hashes of what a turn puts into its session: each message alone, each line, and all lines together as they are printed.
 fn own_texts(language: Language, taken: &Taken) -> Vec<[u8; 32]> {
     let lines = lines(language, taken);
+    let whole = lines.join("\n");
     let bodies = taken.messages.iter().map(|message| message.body.clone());
     let mut hashes: Vec<_> = bodies
-        .chain([lines.join("\n")])
+        .chain(lines)
+        .chain([whole])
         .filter_map(|text| TextHash::of(&text))
         .map(|hash| hash.0)
         .collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,14 @@ use super::classify::FileKind;
 use super::describe::{Description, describe};
 use super::marker::Marker;
 use super::place::kind_of;
-use super::{CATALOG, HOST, KIND};
+use super::{CATALOG, HOST, KIND, facts};
 use crate::upstream::files::described::Described;
 use crate::upstream::files::place::{Stat, open, unsuitable};
-use crate::upstream::files::reader::last_row_end;
+use crate::upstream::files::reader::{last_row_end, slice};
 use crate::upstream::{Baseline, CatalogEntry, Listing, UpstreamError};
+
+/// How much of a transcript's end is looked at for where the session goes on, in bytes.
+const TAIL: u64 = 64 * 1024;
 
 /// Files that may be sessions, and what was passed over and why.
 #[derive(Default)]
@@ -60,7 +63,9 @@ pub(super) fn baseline(projects: &Path, wanted: &str) -> Result<Baseline, Upstre
     let io = |source| UpstreamError::Io { path: path.clone(), source };
     let (file, stat) = open(&path).map_err(|closed| unsuitable(path.clone(), closed))?;
     let end = last_row_end(&file, stat.size).map_err(io)?;
-    let marker = Marker::at(end, false, &file, &stat).map_err(io)?;
+    let mut marker = Marker::at(end, false, &file, &stat).map_err(io)?;
+    // One that ended before is followed to where it says that it goes on.
+    marker.continued_in = facts::ends_continued(&last_rows(&file, end).map_err(io)?);
     let Some(text) = path.to_str() else {
         let reason = "its path is not UTF-8, and could not be kept; move it".to_owned();
         return Err(UpstreamError::Unsuitable { path, reason });
@@ -72,6 +77,17 @@ pub(super) fn baseline(projects: &Path, wanted: &str) -> Result<Baseline, Upstre
         reference: serde_json::json!({ "filePath": text }),
         marker: marker.to_json(),
     })
+}
+
+/// The whole rows before `end`, itself the end of one, as far as the last bytes hold them.
+fn last_rows(file: &File, end: u64) -> io::Result<Vec<u8>> {
+    let start = end.saturating_sub(TAIL);
+    let mut bytes = slice(file, start, end - start)?;
+    if start > 0 {
+        let first = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..first);
+    }
+    Ok(bytes)
 }
 
 fn given(path: &Path) -> Result<PathBuf, UpstreamError> {

@@ -30,19 +30,21 @@ struct Other {
 }
 
 /// Which of the records `asked` are in a session beside the one at `path` that began no later. Sessions that were last written
-/// before `oldest`, the time of the oldest record, can't hold one; the others are read newest first.
+/// before `oldest`, the time of the oldest record, can't hold one; the others are read newest first. What can't be read holds
+/// up nobody: nothing is found there.
 pub(super) fn among(
     path: &Path,
     asked: &HashSet<RecordId>,
     oldest: Millis,
     max_row_bytes: u64,
-) -> io::Result<HashSet<RecordId>> {
+) -> HashSet<RecordId> {
     let mut found = HashSet::new();
-    if asked.is_empty() {
-        return Ok(found);
-    }
+    let others = beside(path, oldest).unwrap_or_else(|error| {
+        tracing::warn!(%error, path = %path.display(), "no session was searched for copies");
+        Vec::new()
+    });
     let mut left = MOST;
-    for other in beside(path, oldest)? {
+    for other in others {
         left = left.saturating_sub(other.stat.size);
         if left == 0 || found.len() == asked.len() {
             break;
@@ -52,7 +54,7 @@ pub(super) fn among(
             tracing::debug!(%error, path = %other.path.display(), "a session was not searched for copies");
         }
     }
-    Ok(found)
+    found
 }
 
 /// The sessions beside `path` that began no later, were written at `oldest` or after it, newest first.

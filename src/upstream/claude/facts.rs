@@ -2,6 +2,7 @@
 
 use serde::de::{IgnoredAny, MapAccess};
 
+use super::classify::{FileKind, Verdict, classify};
 use crate::clock::Millis;
 use crate::upstream::files::json::time;
 use crate::upstream::files::reader::rows;
@@ -52,14 +53,38 @@ impl<'de> Shape<'de> for Note<'de> {
 pub(super) fn told(bytes: &[u8], modified: Millis, not_before: Option<Millis>) -> Told {
     let mut told = Told::default();
     for raw in rows(bytes, 0) {
-        let content = raw.content;
-        let may_tell = content.len() <= LONGEST
-            && (has(content, b"compact_boundary") || has(content, b"continued-in"));
-        if may_tell && let Ok(Seen(note)) = serde_json::from_slice::<Seen<Note<'_>>>(content) {
+        if let Some(note) = note_in(raw.content) {
             told.note(&note, modified, not_before);
         }
     }
     told
+}
+
+/// The id under which a session goes on whose transcript ends with these whole rows: the last of them that says so, unless a
+/// person went on here after it.
+pub(super) fn ends_continued(bytes: &[u8]) -> Option<String> {
+    let mut told = Told::default();
+    for raw in rows(bytes, 0) {
+        if let Some(note) = note_in(raw.content) {
+            told.note(&note, 0, None);
+        } else if classify(raw.content, FileKind::Session)
+            .is_some_and(|row| row.verdict == Verdict::Human)
+        {
+            told.continued_in = None;
+        }
+    }
+    told.continued_in
+}
+
+/// A row, when it may be one of those that tell something.
+fn note_in(content: &[u8]) -> Option<Note<'_>> {
+    let may_tell = content.len() <= LONGEST
+        && (has(content, b"compact_boundary") || has(content, b"continued-in"));
+    if !may_tell {
+        return None;
+    }
+    let Seen(note) = serde_json::from_slice::<Seen<Note<'_>>>(content).ok()?;
+    Some(note)
 }
 
 impl Told {

@@ -189,7 +189,7 @@ impl Asked<'_> {
         let mut turns = count.into_turns();
         let not_before = from.reread.then_some(probe.link.created_at);
         let mut told = facts::told(bytes, stat.modified, not_before);
-        self.drop_copies(path, &mut turns, &mut told.facts)?;
+        self.drop_copies(path, &mut turns, &mut told.facts);
         let dedupe_id = dedupe_id(next, from.reread, &stat, &turns);
 
         let mut marker = Marker::at(next, from.reread, file, &stat)?;
@@ -230,22 +230,16 @@ impl Asked<'_> {
     }
 
     /// Drops what is older than the adoption and belongs to another session.
-    fn drop_copies(
-        &self,
-        path: &Path,
-        turns: &mut Vec<Turn>,
-        facts: &mut Vec<Fact>,
-    ) -> io::Result<()> {
+    fn drop_copies(&self, path: &Path, turns: &mut Vec<Turn>, facts: &mut Vec<Fact>) {
         let is_old = |at: Millis| at < self.probe.link.created_at;
         let of_turns = turns.iter().filter_map(|turn| turn.id.map(|id| (id, turn.at)));
         let of_facts = facts.iter().map(|fact| (fact.id, fact.at));
         let old: Vec<_> = of_turns.chain(of_facts).filter(|(_, at)| is_old(*at)).collect();
-        let Some(oldest) = old.iter().map(|(_, at)| *at).min() else { return Ok(()) };
+        let Some(oldest) = old.iter().map(|(_, at)| *at).min() else { return };
         let asked = old.into_iter().map(|(id, _)| id).collect();
-        let copies = copies::among(path, &asked, oldest, self.provider.max_row_bytes)?;
+        let copies = copies::among(path, &asked, oldest, self.provider.max_row_bytes);
         turns.retain(|turn| turn.id.is_none_or(|id| !copies.contains(&id)));
         facts.retain(|fact| !copies.contains(&fact.id));
-        Ok(())
     }
 
     /// The session that says of itself that it began when this one was cleared, when that is why it is asked.
@@ -320,7 +314,7 @@ impl Asked<'_> {
             }
             Found::Nowhere => {
                 return Ok(self.marker.file.as_ref().map_or(Finding::Missing, |file| {
-                    let kept = retention::kept(&self.provider.projects);
+                    let kept = Some(retention::kept(&self.provider.projects));
                     let read_to = (!self.marker.ended).then_some(self.marker.offset);
                     Finding::Gone(Absence { last_written: file.modified, kept, read_to })
                 }));

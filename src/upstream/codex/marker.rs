@@ -34,6 +34,10 @@ pub(super) struct Marker {
     /// Whether the content was found to be another than before and is read again from the start.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) reread: bool,
+    /// Where the content ended when it was found to be another: rows before it that tell neither who they are nor when they
+    /// were written may be old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undated_to: Option<u64>,
     /// What the rows so far said; `None` when it has to be found out.
     #[serde(flatten)]
     pub(super) state: Option<State>,
@@ -49,6 +53,7 @@ impl Marker {
             tail: None,
             packed_size: None,
             reread: false,
+            undated_to: None,
             state: Some(State::default()),
         }
     }
@@ -70,6 +75,7 @@ impl Marker {
             tail: given("tail").and_then(Value::as_str).map(str::to_owned),
             packed_size: given("packedSize").and_then(Value::as_u64),
             reread: stored.get("reread") == Some(&Value::Bool(true)),
+            undated_to: given("undatedTo").and_then(Value::as_u64),
             state: if has_state { State::deserialize(stored).ok() } else { None },
         })
     }
@@ -97,6 +103,7 @@ impl Marker {
             tail: Some(tail),
             packed_size: rollout.is_packed().then_some(stat.size),
             reread: false,
+            undated_to: None,
             state: Some(state),
         })
     }

@@ -17,7 +17,7 @@ use crate::upstream::files::frontier::Frontiers;
 use crate::upstream::files::place::{Closed, Stat, look};
 use crate::upstream::files::reader::{Stretch, read_rows};
 use crate::upstream::files::window::{Count, dedupe_id};
-use crate::upstream::{ARCHIVED, Finding, Held, Probe, Window};
+use crate::upstream::{ARCHIVED, Absence, Finding, Held, Probe, Window};
 
 /// How often a thread is looked for before it counts as gone: it may be moving from folder to folder meanwhile.
 const LOOKS: usize = 3;
@@ -55,7 +55,12 @@ pub(super) fn answer(probe: &Probe, max_row_bytes: u64, kept: &Kept) -> Finding 
         }
     }
     match follower.rest_of_deleted(&marker) {
-        Ok(rest) => rest.map_or(Finding::Missing, |window| Finding::Read(*window)),
+        Ok(Some(rest)) => Finding::Read(*rest),
+        // A program that has it open goes on with it, which nobody else sees (`observed.md` 1, trap 1).
+        Ok(None) => marker.file.as_ref().map_or(Finding::Missing, |file| {
+            let (last_written, read_to) = (file.modified, Some(marker.offset));
+            Finding::Gone(Absence { last_written, kept: None, read_to })
+        }),
         Err(error) => Finding::Unreadable(format!("reading {}: {error}", marker.path.display())),
     }
 }
@@ -91,6 +96,7 @@ enum Behind {
 struct Start {
     offset: u64,
     reread: bool,
+    undated_to: Option<u64>,
     replaced: Option<&'static str>,
     state: State,
 }
@@ -230,7 +236,9 @@ impl Follower<'_> {
     fn start(&self, opened: &Opened<'_>, marker: &Marker) -> io::Result<Start> {
         let replaced = marker.change(opened)?;
         if replaced.is_some() {
-            return Ok(Start { offset: 0, reread: true, replaced, state: State::default() });
+            let undated_to = Some(opened.rollout.size()?);
+            let state = State::default();
+            return Ok(Start { offset: 0, reread: true, undated_to, replaced, state });
         }
         let state = match &marker.state {
             Some(state) => state.clone(),
@@ -240,6 +248,7 @@ impl Follower<'_> {
         Ok(Start {
             offset: marker.offset,
             reread: marker.reread,
+            undated_to: marker.undated_to.filter(|end| marker.offset < *end),
             replaced: is_put_away.then_some(ARCHIVED),
             state,
         })
@@ -258,6 +267,9 @@ impl Follower<'_> {
         // Looked at after reading: a change that was read must not look like one that was not.
         let stat = rollout.stat()?;
         let mut count = Count::new(self.probe, stat.modified, from.reread);
+        if from.undated_to.is_some() {
+            count.pass_undated();
+        }
         let mut reading = Reading::resume(from.state);
         count.rows(bytes, from.offset, &mut reading);
         let mut facts = reading.take_facts();
@@ -265,11 +277,12 @@ impl Follower<'_> {
             facts.retain(|fact| fact.at >= self.probe.link.created_at);
         }
         let state = reading.pause(&self.probe.own_texts, &mut |row, ()| count.row(&row));
-        let (echoes, malformed) = (count.echoes, count.malformed);
+        let (echoes, malformed, undated) = (count.echoes, count.malformed, count.undated);
         let turns = count.into_turns();
         let end = dedupe_id(next, from.reread, &stat, &turns);
         let mut marker = Marker::at(next, &Opened { stat: &stat, ..*opened }, bytes, state)?;
         marker.reread = from.reread;
+        marker.undated_to = from.undated_to;
         if more {
             marker.packed_size = None;
         }
@@ -286,6 +299,9 @@ impl Follower<'_> {
             replaced: from.replaced.map(str::to_owned),
             more: more && (rollout.is_packed() || stat.size > next),
             facts,
+            note: (undated > 0).then(|| {
+                format!("{undated} prompts tell neither who they are nor their time, may be old and were not counted")
+            }),
             ..Window::default()
         })
     }

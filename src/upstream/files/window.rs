@@ -16,6 +16,9 @@ pub(crate) struct Count<'a> {
     pub(crate) echoes: u32,
     /// How many rows were not readable as records.
     pub(crate) malformed: u32,
+    /// How many human rows did not count because nothing tells whether they are new.
+    pub(crate) undated: u32,
+    passes_undated: bool,
     counted: HashSet<RecordId>,
     modified: Millis,
     not_before: Option<Millis>,
@@ -30,11 +33,18 @@ impl<'a> Count<'a> {
             turns: Vec::new(),
             echoes: 0,
             malformed: 0,
+            undated: 0,
+            passes_undated: false,
             counted: HashSet::new(),
             modified,
             not_before: reread.then_some(probe.link.created_at),
             probe,
         }
+    }
+
+    /// Passes over rows that have neither an id nor a time of their own: they may have been counted, or be older than the adoption.
+    pub(crate) fn pass_undated(&mut self) {
+        self.passes_undated = true;
     }
 
     /// Counts the rows of `bytes`, which begins at `offset`, as `decide` decides them. What waits there is left waiting.
@@ -53,6 +63,10 @@ impl<'a> Count<'a> {
                 return;
             }
             Verdict::Human => {}
+        }
+        if self.passes_undated && row.id.is_none() && row.at.is_none() {
+            self.undated += 1;
+            return;
         }
         let at = row.at.unwrap_or(self.modified);
         if self.not_before.is_some_and(|adopted| at < adopted)
