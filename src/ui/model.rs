@@ -147,6 +147,16 @@ impl Over {
             Self::Graph(_) => Context::Graph,
         }
     }
+
+    /// What it waits for, if it is a view that asks.
+    fn ticket(&mut self) -> Option<&mut Option<Ticket>> {
+        match self {
+            Self::Delta(delta) => Some(&mut delta.ticket),
+            Self::Adopt(adopt) => Some(&mut adopt.ticket),
+            Self::Sheet(sheet) => Some(&mut sheet.ticket),
+            Self::Graph(_) => None,
+        }
+    }
 }
 
 /// All actions by name.
@@ -347,6 +357,19 @@ impl Model {
         if let Some(earlier) = earlier.filter(|_| !is_of_one) {
             self.under.truncate(earlier);
         }
+    }
+
+    /// The view that asked with this ticket, even if another lies over it. It waits for the answer no longer.
+    pub(crate) fn asker(&mut self, ticket: Ticket) -> Option<&mut Over> {
+        let mut views = self.over.iter_mut().chain(&mut self.under);
+        views.find_map(|over| {
+            let asked = over.ticket()?;
+            if *asked != Some(ticket) {
+                return None;
+            }
+            *asked = None;
+            Some(over)
+        })
     }
 
     /// Goes back to the view from which the present one was opened.

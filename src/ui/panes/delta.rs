@@ -213,19 +213,11 @@ fn list(
     }
     let columns = if parts.list.width >= 140 { &WIDE } else { &NARROW };
     let table = Table::fit(columns, parts.list.width.saturating_sub(2));
-    if parts.heading.height > 0 {
-        buffer.set_line(
-            parts.heading.x + 1,
-            parts.heading.y,
-            &table.heading(theme),
-            parts.heading.width - 1,
-        );
-    }
+    table.draw_heading(parts.heading, theme, buffer);
     let top = delta.events.top_for(changes.events.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..changes.events.len()) {
         let line = table.line(cells(model, &changes.events[at], table.width(0)));
-        let standing =
-            if at == delta.events.index() { Standing::Selected } else { Standing::Plain };
+        let standing = Standing::of(at == delta.events.index(), false);
         draw_row(buffer, Rect { y, height: 1, ..parts.list }, &line, standing, theme);
     }
 }

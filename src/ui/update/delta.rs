@@ -164,12 +164,7 @@ fn load(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// The answer, for the view that asked, even if another lies over it; one to an earlier question is dropped.
 pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Reply, String>) {
-    let views = model.over.iter_mut().chain(&mut model.under);
-    let asker = views
-        .filter_map(|over| if let Over::Delta(delta) = over { Some(delta) } else { None })
-        .find(|delta| delta.ticket == Some(ticket));
-    let Some(delta) = asker else { return };
-    delta.ticket = None;
+    let Some(Over::Delta(delta)) = model.asker(ticket) else { return };
     match result {
         Ok(Reply::Changes(changes)) => {
             delta.error = None;
