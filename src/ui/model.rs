@@ -349,7 +349,7 @@ impl Model {
     /// Opens a view over the present one. A view of the whole state stands in the trail once: opened again, it takes the place of
     /// itself and of what was opened from it.
     pub(crate) fn open(&mut self, over: Over) {
-        self.typing = false;
+        self.leave();
         let context = over.context();
         self.under.extend(self.over.replace(over));
         let is_of_one = matches!(context, Context::Delta | Context::Explain);
@@ -374,8 +374,14 @@ impl Model {
 
     /// Goes back to the view from which the present one was opened.
     pub(crate) fn close(&mut self) {
-        self.typing = false;
+        self.leave();
         self.over = self.under.pop();
+    }
+
+    /// What was typed and what was just done belong to the view that is left: the line at the bottom is for the keys of the other.
+    fn leave(&mut self) {
+        self.typing = false;
+        self.toast.take_if(|toast| toast.tone == Tone::Done);
     }
 
     /// Whether characters go into a field.

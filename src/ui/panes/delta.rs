@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::events::kind_style;
 use super::{frame, middle, paragraph, wrap};
 use crate::event::{Changes, Event, Sequence};
+use crate::session_key::SessionKey;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Delta, Model};
@@ -187,6 +188,9 @@ fn acknowledge_line(model: &Model, delta: &Delta) -> Cell {
                 format!("✓ you have seen up to v{}", watch.cursor.seen),
                 theme.dim,
             ));
+        }
+        (None, _) if delta.session == SessionKey::operator() => {
+            cell.push(Span::styled("this is your own session", theme.dim));
         }
         (None, _) => {
             let key = keymap.key(Action::Watch).unwrap_or_default();
