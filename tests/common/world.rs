@@ -447,7 +447,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             kept_for: 30 * DAY,
             last_prune_at: Some(NOW - 20 * MINUTE),
             append_failures: 0,
-            lock_wait: Some(3),
+            lock_wait: Some(1_230),
             file: Some(9_081_920),
             log: Some(4_152),
         })),
