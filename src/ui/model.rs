@@ -184,9 +184,20 @@ pub(crate) struct PastShown {
     pub(crate) not_kept: HashSet<PairId>,
 }
 
+/// Up to where changes are told that are looked at in the past.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsOf {
+    /// The newest event of then.
+    pub(crate) newest: Sequence,
+    /// The version that the session had then.
+    pub(crate) version: Sequence,
+}
+
 /// The changes of one session.
 #[derive(Debug)]
 pub(crate) struct Delta {
+    /// `None` in the present.
+    pub(crate) past: Option<AsOf>,
     pub(crate) session: SessionKey,
     pub(crate) agent: AgentId,
     /// The version the person asked from.

@@ -506,6 +506,13 @@ fn past() -> Past {
     snapshot.events.truncate(2);
     snapshot.journal.max = snapshot.events.last().map(|row| row.event.sequence);
     let sequence = snapshot.journal.max.unwrap_or_default();
+    for session in &mut snapshot.sessions {
+        let is_a = session.key.as_str() == "agent:main:subagent:child-a";
+        session.version = match session.version {
+            Some(_) if is_a => Some(Sequence(1_914)),
+            version => version.filter(|version| version.0 <= 1_917),
+        };
+    }
     // The engine marks what it does not know.
     snapshot.watches[0].condition = Condition::Unknown;
     let pair = &snapshot.watches[0].cursor;

@@ -41,6 +41,10 @@ pub(in crate::ui) fn draw(model: &Model, sheet: &Sheet, body: Rect, buffer: &mut
         let typed = visible::clean(sheet.filter.text());
         title.push(Span::styled(format!("/{typed} "), theme.matched));
     }
+    let is_of_now = matches!(sheet.kind, Kind::Upstream | Kind::Storage | Kind::Explain(_));
+    if is_of_now && model.past.is_some() {
+        title.push(Span::styled("as of now ", theme.warn));
+    }
     frame::single(model, title, body, buffer);
     let (head, parts) = layout::sheet_parts(body);
     let width = usize::from(head.width.saturating_sub(2));
