@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::human::{Table, age, cell, span};
 use super::output::Output;
-use super::watches::concerns;
+use super::watches::{concerns, pair};
 use super::{CliError, Context};
 use crate::clock::Millis;
 use crate::engine::snapshot::{NoticeRow, Snapshot, WakeState, WatchRow};
@@ -95,13 +95,13 @@ pub(super) fn run(
 fn text(rows: &[(&NoticeRow, &WatchRow)], snapshot: &Snapshot) -> String {
     let mut table = Table::new(["WATCHER", "TARGET", "SINCE", "FROZEN", "MATERIAL", "AGE", "WAKE"]);
     for (_, watch) in rows {
-        let cursor = &watch.cursor;
+        let [watcher, target, seen, notified, material] = pair(&watch.cursor);
         table.row([
-            cursor.watcher.as_str().into(),
-            cursor.target.as_str().into(),
-            cursor.seen.to_string().into(),
-            cursor.notified.to_string().into(),
-            cursor.material.to_string().into(),
+            watcher,
+            target,
+            seen,
+            notified,
+            material,
             cell(watch.pending_since.map(|since| age(snapshot.at, since))),
             delivery(&watch.wake, snapshot.at).into(),
         ]);

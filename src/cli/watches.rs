@@ -1,5 +1,7 @@
 //! `watches`: who watches whom, and what is owed.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +13,7 @@ use crate::clock::Millis;
 use crate::engine::snapshot::{Snapshot, WatchRow};
 use crate::event::Sequence;
 use crate::session_key::SessionKey;
-use crate::watch::{Condition, PairState, Provenance};
+use crate::watch::{Condition, Cursor, PairState, Provenance};
 
 /// The arguments of `watches`.
 #[derive(Debug, Args)]
@@ -85,6 +87,17 @@ pub(super) fn concerns(row: &WatchRow, key: &SessionKey) -> bool {
     row.cursor.watcher == *key || row.cursor.target == *key
 }
 
+/// The two sides of a watch, and what its watcher has seen, been told of, and is concerned by.
+pub(super) fn pair(cursor: &Cursor) -> [Cow<'_, str>; 5] {
+    [
+        cursor.watcher.as_str().into(),
+        cursor.target.as_str().into(),
+        cursor.seen.to_string().into(),
+        cursor.notified.to_string().into(),
+        cursor.material.to_string().into(),
+    ]
+}
+
 fn text(rows: &[&WatchRow], snapshot: &Snapshot) -> String {
     let mut table = Table::new([
         "WATCHER",
@@ -98,13 +111,13 @@ fn text(rows: &[&WatchRow], snapshot: &Snapshot) -> String {
         "BECAUSE",
     ]);
     for row in rows {
-        let cursor = &row.cursor;
+        let [watcher, target, seen, notified, material] = pair(&row.cursor);
         table.row([
-            cursor.watcher.as_str().into(),
-            cursor.target.as_str().into(),
-            cursor.seen.to_string().into(),
-            cursor.notified.to_string().into(),
-            cursor.material.to_string().into(),
+            watcher,
+            target,
+            seen,
+            notified,
+            material,
             row.head.to_string().into(),
             row.pending_since.map_or(NOTHING.into(), |since| age(snapshot.at, since).into()),
             row.condition.as_str().into(),

@@ -64,3 +64,23 @@ impl Engine {
         Ok(Storage { lock_wait, ..storage })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::clock::ManualClock;
+    use crate::engine::{Discipline, Engine, Settings};
+
+    #[test]
+    fn the_wait_for_the_write_lock_is_told_beside_the_sizes() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = folder.path().join("state.sqlite");
+        let clock = Arc::new(ManualClock::at(1_000_000_000_000));
+        let mut engine = Engine::open(&db, clock, Settings::default(), Discipline::InStep).unwrap();
+        let storage = engine.storage().unwrap();
+        assert!(storage.lock_wait.is_some());
+        assert_eq!(storage.file, Some(db.metadata().unwrap().len()));
+        assert_eq!((storage.rows, storage.last_prune_at), (0, None));
+    }
+}

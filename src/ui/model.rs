@@ -147,6 +147,16 @@ impl Over {
             Self::Graph(_) => Context::Graph,
         }
     }
+
+    /// What it waits for, if it is a view that asks.
+    fn ticket(&mut self) -> Option<&mut Option<Ticket>> {
+        match self {
+            Self::Delta(delta) => Some(&mut delta.ticket),
+            Self::Adopt(adopt) => Some(&mut adopt.ticket),
+            Self::Sheet(sheet) => Some(&mut sheet.ticket),
+            Self::Graph(_) => None,
+        }
+    }
 }
 
 /// All actions by name.
@@ -174,9 +184,20 @@ pub(crate) struct PastShown {
     pub(crate) not_kept: HashSet<PairId>,
 }
 
+/// Up to where changes are told that are looked at in the past.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsOf {
+    /// The newest event of then.
+    pub(crate) newest: Sequence,
+    /// The version that the session had then.
+    pub(crate) version: Sequence,
+}
+
 /// The changes of one session.
 #[derive(Debug)]
 pub(crate) struct Delta {
+    /// `None` in the present.
+    pub(crate) past: Option<AsOf>,
     pub(crate) session: SessionKey,
     pub(crate) agent: AgentId,
     /// The version the person asked from.
@@ -339,7 +360,7 @@ impl Model {
     /// Opens a view over the present one. A view of the whole state stands in the trail once: opened again, it takes the place of
     /// itself and of what was opened from it.
     pub(crate) fn open(&mut self, over: Over) {
-        self.typing = false;
+        self.leave();
         let context = over.context();
         self.under.extend(self.over.replace(over));
         let is_of_one = matches!(context, Context::Delta | Context::Explain);
@@ -349,10 +370,29 @@ impl Model {
         }
     }
 
+    /// The view that asked with this ticket, even if another lies over it. It waits for the answer no longer.
+    pub(crate) fn asker(&mut self, ticket: Ticket) -> Option<&mut Over> {
+        let mut views = self.over.iter_mut().chain(&mut self.under);
+        views.find_map(|over| {
+            let asked = over.ticket()?;
+            if *asked != Some(ticket) {
+                return None;
+            }
+            *asked = None;
+            Some(over)
+        })
+    }
+
     /// Goes back to the view from which the present one was opened.
     pub(crate) fn close(&mut self) {
-        self.typing = false;
+        self.leave();
         self.over = self.under.pop();
+    }
+
+    /// What was typed and what was just done belong to the view that is left: the line at the bottom is for the keys of the other.
+    fn leave(&mut self) {
+        self.typing = false;
+        self.toast.take_if(|toast| toast.tone == Tone::Done);
     }
 
     /// Whether characters go into a field.

@@ -94,11 +94,13 @@ impl<'a> Table<'a> {
         self.widths[at].map_or(0, usize::from)
     }
 
-    /// The headings.
-    pub(crate) fn heading(&self, theme: &Theme) -> Line<'static> {
-        self.line(
-            self.columns.iter().map(|column| vec![Span::styled(column.heading, theme.heading)]),
-        )
+    /// Draws the headings if there is room for them, above the texts and not above their marks.
+    pub(crate) fn draw_heading(&self, area: Rect, theme: &Theme, buffer: &mut Buffer) {
+        if area.height > 0 {
+            let headings = self.columns.iter().map(|column| column.heading);
+            let line = self.line(headings.map(|text| vec![Span::styled(text, theme.heading)]));
+            buffer.set_line(area.x + 1, area.y, &line, area.width.saturating_sub(1));
+        }
     }
 
     /// A row. Each cell is cut to its column.
@@ -200,6 +202,17 @@ pub(crate) enum Standing {
     SelectedElsewhere,
     /// Selected, with the keyboard.
     Selected,
+}
+
+impl Standing {
+    /// How a row of a list with the keyboard stands.
+    pub(crate) fn of(is_selected: bool, is_changed: bool) -> Self {
+        match (is_selected, is_changed) {
+            (true, _) => Self::Selected,
+            (false, true) => Self::Changed,
+            (false, false) => Self::Plain,
+        }
+    }
 }
 
 /// Draws `line` as a row with a mark at its left, so that the selection shows without colour, too.

@@ -446,7 +446,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             kept_for: 30 * DAY,
             last_prune_at: Some(NOW - 20 * MINUTE),
             append_failures: 0,
-            lock_wait: Some(3),
+            lock_wait: Some(1_230),
             file: Some(9_081_920),
             log: Some(4_152),
         })),
@@ -505,6 +505,13 @@ fn past() -> Past {
     snapshot.events.truncate(2);
     snapshot.journal.max = snapshot.events.last().map(|row| row.event.sequence);
     let sequence = snapshot.journal.max.unwrap_or_default();
+    for session in Arc::make_mut(&mut snapshot.sessions) {
+        let is_a = session.key.as_str() == "agent:main:subagent:child-a";
+        session.version = match session.version {
+            Some(_) if is_a => Some(Sequence(1_914)),
+            version => version.filter(|version| version.0 <= 1_917),
+        };
+    }
     // The engine marks what it does not know.
     Arc::make_mut(&mut snapshot.watches)[0].condition = Condition::Unknown;
     let pair = &snapshot.watches[0].cursor;

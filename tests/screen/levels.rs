@@ -266,7 +266,7 @@ fn views() -> Vec<Scene> {
                 screen.press("j");
                 screen
             },
-            vec![shown("████████░░  82 %", Warn, "█")],
+            vec![shown("████████░░  82 %", Warn, "█"), shown("1230 ms", Warn, "lock wait")],
         ),
         (
             "findings",

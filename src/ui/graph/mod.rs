@@ -214,9 +214,14 @@ impl GraphView {
     }
 }
 
-/// The offset nearest to `offset` of a window of `size` that holds `from..to`, or its beginning.
+/// The offset nearest to `offset` of a window of `size` that holds `from..to`, or its beginning. After a jump what was jumped to
+/// stands in the middle, with all that is around it.
 fn within(offset: i32, from: i32, to: i32, size: i32) -> i32 {
-    if from < offset || to - from > size { from } else { offset.max(to - size) }
+    if to - from > size {
+        return from;
+    }
+    let nearest = if from < offset { from } else { offset.max(to - size) };
+    if (nearest - offset).abs() > size / 2 { i32::midpoint(from, to) - size / 2 } else { nearest }
 }
 
 /// What a box says.

@@ -246,3 +246,13 @@ fn the_neighbours_in_each_direction_are_found() {
     assert_eq!(graph.towards((-1, 0)), Some(0));
     assert!(graph.towards(none).is_none_or(|at| at == 0));
 }
+
+#[test]
+fn a_jump_ends_in_the_middle_and_a_step_moves_no_more_than_it_has_to() {
+    assert_eq!(within(10, 12, 16, 20), 10, "it is there already");
+    assert_eq!(within(10, 28, 34, 20), 14, "a step to below");
+    assert_eq!(within(10, 7, 9, 20), 7, "a step to above");
+    assert_eq!(within(10, 100, 104, 20), 92, "a jump");
+    assert_eq!(within(200, 100, 104, 20), 92, "a jump back");
+    assert_eq!(within(10, 100, 140, 20), 100, "what does not fit begins at the edge");
+}

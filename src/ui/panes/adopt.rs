@@ -70,19 +70,11 @@ fn rows(
 ) {
     let theme = &model.setup.theme;
     let table = Table::fit(&COLUMNS, parts.list.width.saturating_sub(2));
-    if parts.heading.height > 0 {
-        buffer.set_line(
-            parts.heading.x + 1,
-            parts.heading.y,
-            &table.heading(theme),
-            parts.heading.width - 1,
-        );
-    }
+    table.draw_heading(parts.heading, theme, buffer);
     let top = adopt.entries.top_for(adopt.rows.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..adopt.rows.len()) {
         let line = table.line(cells(model, adopt, &listing.entries[adopt.rows[at]]));
-        let standing =
-            if at == adopt.entries.index() { Standing::Selected } else { Standing::Plain };
+        let standing = Standing::of(at == adopt.entries.index(), false);
         draw_row(buffer, Rect { y, height: 1, ..parts.list }, &line, standing, theme);
     }
 }

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::events::kind_style;
 use super::{frame, middle, paragraph, wrap};
 use crate::event::{Changes, Event, Sequence};
+use crate::session_key::SessionKey;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::model::{Delta, Model};
@@ -188,6 +189,9 @@ fn acknowledge_line(model: &Model, delta: &Delta) -> Cell {
                 theme.dim,
             ));
         }
+        (None, _) if delta.session == SessionKey::operator() => {
+            cell.push(Span::styled("this is your own session", theme.dim));
+        }
         (None, _) => {
             let key = keymap.key(Action::Watch).unwrap_or_default();
             cell.push(Span::styled(
@@ -213,19 +217,11 @@ fn list(
     }
     let columns = if parts.list.width >= 140 { &WIDE } else { &NARROW };
     let table = Table::fit(columns, parts.list.width.saturating_sub(2));
-    if parts.heading.height > 0 {
-        buffer.set_line(
-            parts.heading.x + 1,
-            parts.heading.y,
-            &table.heading(theme),
-            parts.heading.width - 1,
-        );
-    }
+    table.draw_heading(parts.heading, theme, buffer);
     let top = delta.events.top_for(changes.events.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..changes.events.len()) {
         let line = table.line(cells(model, &changes.events[at], table.width(0)));
-        let standing =
-            if at == delta.events.index() { Standing::Selected } else { Standing::Plain };
+        let standing = Standing::of(at == delta.events.index(), false);
         draw_row(buffer, Rect { y, height: 1, ..parts.list }, &line, standing, theme);
     }
 }

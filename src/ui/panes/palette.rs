@@ -55,8 +55,7 @@ pub(in crate::ui) fn draw(
             vec![Span::styled(keys, if is_here { theme.key } else { theme.dim })],
             vec![Span::styled(place, theme.dim)],
         ]);
-        let standing =
-            if at == palette.selection.index() { Standing::Selected } else { Standing::Plain };
+        let standing = Standing::of(at == palette.selection.index(), false);
         draw_row(buffer, Rect { y, height: 1, ..list }, &line, standing, theme);
     }
     if palette.rows.is_empty() {

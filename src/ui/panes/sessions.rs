@@ -52,14 +52,7 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
     }
     let columns = if parts.list.width >= 90 { &WIDE } else { &NARROW };
     let table = Table::fit(columns, parts.list.width.saturating_sub(2));
-    let heading = Rect {
-        x: parts.heading.x + 1,
-        width: parts.heading.width.saturating_sub(1),
-        ..parts.heading
-    };
-    if heading.height > 0 {
-        buffer.set_line(heading.x, heading.y, &table.heading(theme), heading.width);
-    }
+    table.draw_heading(parts.heading, theme, buffer);
     let top = main.sessions.top_for(main.rows.sessions.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..main.rows.sessions.len()) {
         let row = main.rows.sessions[at];

@@ -41,6 +41,10 @@ pub(in crate::ui) fn draw(model: &Model, sheet: &Sheet, body: Rect, buffer: &mut
         let typed = visible::clean(sheet.filter.text());
         title.push(Span::styled(format!("/{typed} "), theme.matched));
     }
+    let is_of_now = matches!(sheet.kind, Kind::Upstream | Kind::Storage | Kind::Explain(_));
+    if is_of_now && model.past.is_some() {
+        title.push(Span::styled("as of now ", theme.warn));
+    }
     frame::single(model, title, body, buffer);
     let (head, parts) = layout::sheet_parts(body);
     let width = usize::from(head.width.saturating_sub(2));
@@ -59,16 +63,12 @@ pub(in crate::ui) fn draw(model: &Model, sheet: &Sheet, body: Rect, buffer: &mut
         return empty(model, sheet, parts.list, buffer);
     }
     let table = Table::fit(columns, parts.list.width.saturating_sub(2));
-    let heading = parts.heading;
-    if heading.height > 0 {
-        buffer.set_line(heading.x + 1, heading.y, &table.heading(theme), heading.width - 1);
-    }
+    table.draw_heading(parts.heading, theme, buffer);
     let top = sheet.selection.top_for(sheet.shown.len(), usize::from(parts.list.height));
     for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..sheet.shown.len()) {
         let row = &sheet.rows[sheet.shown[at]];
         let cells = row.fields.iter().map(|field| cell(field, sheet, theme));
-        let standing =
-            if at == sheet.selection.index() { Standing::Selected } else { Standing::Plain };
+        let standing = Standing::of(at == sheet.selection.index(), false);
         draw_row(buffer, Rect { y, height: 1, ..parts.list }, &table.line(cells), standing, theme);
     }
     let height = usize::from(parts.list.height);

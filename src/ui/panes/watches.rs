@@ -52,26 +52,14 @@ pub(in crate::ui) fn draw(model: &Model, place: Rect, buffer: &mut Buffer) {
     } else {
         let columns = if parts.list.width >= 76 { &WIDE } else { &NARROW };
         let table = Table::fit(columns, parts.list.width.saturating_sub(2));
-        if parts.heading.height > 0 {
-            buffer.set_line(
-                parts.heading.x + 1,
-                parts.heading.y,
-                &table.heading(theme),
-                parts.heading.width - 1,
-            );
-        }
+        table.draw_heading(parts.heading, theme, buffer);
         let top = main.watches.top_for(rows.len(), usize::from(parts.list.height));
         for (y, at) in (parts.list.y..parts.list.bottom()).zip(top..rows.len()) {
             let watch = &model.shown().watches[rows[at].watch];
             let line = table.line(cells(model, rows[at], watch));
             let is_selected = at == main.watches.index() && main.focus == Pane::Watches;
-            let standing = if is_selected {
-                Standing::Selected
-            } else if main.flash.pairs.contains(&PairId::of(watch)) {
-                Standing::Changed
-            } else {
-                Standing::Plain
-            };
+            let is_changed = main.flash.pairs.contains(&PairId::of(watch));
+            let standing = Standing::of(is_selected, is_changed);
             draw_row(buffer, Rect { y, height: 1, ..parts.list }, &line, standing, theme);
         }
     }

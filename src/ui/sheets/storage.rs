@@ -103,18 +103,24 @@ pub(super) fn rows(model: &Model, answers: &Answers) -> Vec<Row> {
     rows
 }
 
-/// From a second on, `tidings check` warns of it.
+/// Below this many milliseconds nobody waits, and what is measured is chance.
+const AT_ONCE: Millis = 10;
+
+/// The bounds are those of `tidings check`.
 fn lock_wait(wait: Option<Millis>) -> Row {
     let limits = Limits::default().lock_wait;
-    let (text, tint) = match wait {
-        Some(wait) if limits.critical.is_some_and(|bound| wait >= bound) => {
-            (format!("{wait} ms"), Tint::Bad)
-        }
-        Some(wait) if limits.warning.is_some_and(|bound| wait >= bound) => {
-            (format!("{wait} ms"), Tint::Warn)
-        }
-        Some(wait) => (format!("{wait} ms"), Tint::Text),
-        None => ("not to be had".to_owned(), Tint::Bad),
+    let reaches = |bound: Option<i64>| bound.zip(wait).is_some_and(|(bound, wait)| wait >= bound);
+    let tint = if wait.is_none() || reaches(limits.critical) {
+        Tint::Bad
+    } else if reaches(limits.warning) {
+        Tint::Warn
+    } else {
+        Tint::Text
+    };
+    let text = match wait {
+        Some(..AT_ONCE) => format!("under {AT_ONCE} ms"),
+        Some(wait) => format!("{wait} ms"),
+        None => "not to be had".to_owned(),
     };
     let means = "for the write lock, just now; another process may hold it".to_owned();
     fact("lock wait", (text, wait.unwrap_or(i64::MAX)), None, tint, means)

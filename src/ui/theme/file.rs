@@ -95,55 +95,9 @@ impl Look {
     }
 }
 
-/// The names of all styles.
-const ROLES: [&str; 20] = [
-    "text",
-    "dim",
-    "heading",
-    "title",
-    "title_focused",
-    "border",
-    "border_focused",
-    "selected",
-    "selected_elsewhere",
-    "matched",
-    "flash",
-    "good",
-    "active",
-    "warn",
-    "bad",
-    "own",
-    "name",
-    "chart",
-    "key",
-    "field",
-];
-
 /// A theme from the looks of its styles; what is not there looks like plain text.
 fn theme(looks: &BTreeMap<String, Look>, depth: Depth) -> Theme {
-    let style = |role: &str| looks.get(role).copied().unwrap_or_default().style(depth);
-    Theme {
-        text: style("text"),
-        dim: style("dim"),
-        heading: style("heading"),
-        title: style("title"),
-        title_focused: style("title_focused"),
-        border: style("border"),
-        border_focused: style("border_focused"),
-        selected: style("selected"),
-        selected_elsewhere: style("selected_elsewhere"),
-        matched: style("matched"),
-        flash: style("flash"),
-        good: style("good"),
-        active: style("active"),
-        warn: style("warn"),
-        bad: style("bad"),
-        own: style("own"),
-        name: style("name"),
-        chart: style("chart"),
-        key: style("key"),
-        field: style("field"),
-    }
+    Theme::of(|role| looks.get(role).copied().unwrap_or_default().style(depth))
 }
 
 /// The built-in theme `name`.
@@ -200,8 +154,8 @@ fn read(path: &Path, depth: Depth) -> Result<Theme, ThemeError> {
     let line_of = |needle: &str| {
         text.lines().position(|line| line.trim_start().starts_with(needle)).map_or(1, |at| at + 1)
     };
-    if let Some(unknown) = file.styles.keys().find(|role| !ROLES.contains(&role.as_str())) {
-        let known = ROLES.join(", ");
+    if let Some(unknown) = file.styles.keys().find(|role| !Theme::ROLES.contains(&role.as_str())) {
+        let known = Theme::ROLES.join(", ");
         let reason = format!("there is no style {unknown:?}; the styles are {known}");
         return Err(invalid(line_of(unknown), reason));
     }
@@ -226,8 +180,8 @@ mod tests {
     fn the_built_in_files_are_right_and_name_no_unknown_style() {
         for (name, text) in BUILT_IN {
             let file: File = toml::from_str(text).unwrap();
-            assert!(file.styles.keys().all(|role| ROLES.contains(&role.as_str())), "{name}");
-            assert!(ROLES.iter().all(|role| looks_of(name).contains_key(*role)), "{name}");
+            assert!(file.styles.keys().all(|role| Theme::ROLES.contains(&role.as_str())), "{name}");
+            assert!(Theme::ROLES.iter().all(|role| looks_of(name).contains_key(*role)), "{name}");
         }
     }
 

@@ -14,49 +14,51 @@ pub use file::ThemeError;
 use super::sheet::Tint;
 use crate::watch::Condition;
 
-/// What a style is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Theme {
-    /// Ordinary text.
-    pub text: Style,
-    /// What can be overlooked: units, rules, ages.
-    pub dim: Style,
-    /// Headings of columns.
-    pub heading: Style,
-    /// Titles of panes.
-    pub title: Style,
-    /// The title of the pane with the keyboard.
-    pub title_focused: Style,
-    /// Borders.
-    pub border: Style,
-    /// The border of the pane with the keyboard.
-    pub border_focused: Style,
-    /// The selected row of the pane with the keyboard.
-    pub selected: Style,
-    /// The selected row of another pane.
-    pub selected_elsewhere: Style,
-    /// Characters that a filter matched.
-    pub matched: Style,
-    /// A row that has just changed.
-    pub flash: Style,
-    /// All is well.
-    pub good: Style,
-    /// Something is under way.
-    pub active: Style,
-    /// Something needs a look.
-    pub warn: Style,
-    /// Something is wrong.
-    pub bad: Style,
-    /// What is the operator's own.
-    pub own: Style,
-    /// Titles of sessions.
-    pub name: Style,
-    /// Small charts.
-    pub chart: Style,
-    /// A key in a hint or the help.
-    pub key: Style,
-    /// A text field.
-    pub field: Style,
+/// Makes the theme from its styles, each with its name in a theme's file.
+macro_rules! theme {
+    ($($role:ident $what:literal;)*) => {
+        /// What a style is for.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Theme { $(#[doc = $what] pub $role: Style,)* }
+
+        impl Theme {
+            /// The names of all styles.
+            const ROLES: &[&str] = &[$(stringify!($role),)*];
+
+            /// The theme with the styles that `style` gives for their names.
+            fn of(style: impl Fn(&str) -> Style) -> Self {
+                Self { $($role: style(stringify!($role)),)* }
+            }
+
+            #[cfg(test)]
+            fn styles(&self) -> Vec<Style> {
+                vec![$(self.$role,)*]
+            }
+        }
+    };
+}
+
+theme! {
+    text "Ordinary text.";
+    dim "What can be overlooked: units, rules, ages.";
+    heading "Headings of columns.";
+    title "Titles of panes.";
+    title_focused "The title of the pane with the keyboard.";
+    border "Borders.";
+    border_focused "The border of the pane with the keyboard.";
+    selected "The selected row of the pane with the keyboard.";
+    selected_elsewhere "The selected row of another pane.";
+    matched "Characters that a filter matched.";
+    flash "A row that has just changed.";
+    good "All is well.";
+    active "Something is under way.";
+    warn "Something needs a look.";
+    bad "Something is wrong.";
+    own "What is the operator's own.";
+    name "Titles of sessions.";
+    chart "Small charts.";
+    key "A key in a hint or the help.";
+    field "A text field.";
 }
 
 impl Theme {
@@ -133,57 +135,10 @@ mod tests {
 
     use super::*;
 
-    fn styles(theme: &Theme) -> Vec<Style> {
-        let Theme {
-            text,
-            dim,
-            heading,
-            title,
-            title_focused,
-            border,
-            border_focused,
-            selected,
-            selected_elsewhere,
-            matched,
-            flash,
-            good,
-            active,
-            warn,
-            bad,
-            own,
-            name,
-            chart,
-            key,
-            field,
-        } = theme.clone();
-        vec![
-            text,
-            dim,
-            heading,
-            title,
-            title_focused,
-            border,
-            border_focused,
-            selected,
-            selected_elsewhere,
-            matched,
-            flash,
-            good,
-            active,
-            warn,
-            bad,
-            own,
-            name,
-            chart,
-            key,
-            field,
-        ]
-    }
-
     #[test]
     fn only_the_sixteen_named_colours_are_used() {
         for theme in [Theme::dark(), Theme::light(), Theme::colour_blind(), Theme::mono()] {
-            for style in styles(&theme) {
+            for style in theme.styles() {
                 for color in [style.fg, style.bg].into_iter().flatten() {
                     assert!(!matches!(color, Color::Rgb(..) | Color::Indexed(_)), "{color:?}");
                 }
@@ -194,7 +149,7 @@ mod tests {
     #[test]
     fn without_colour_there_is_none() {
         let theme = Theme::mono();
-        assert!(styles(&theme).iter().all(|style| style.fg.is_none() && style.bg.is_none()));
+        assert!(theme.styles().iter().all(|style| style.fg.is_none() && style.bg.is_none()));
     }
 
     #[test]

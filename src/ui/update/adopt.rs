@@ -51,12 +51,7 @@ fn load(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// The list is there, for the view that asked, even if another lies over it.
 pub(super) fn listed(model: &mut Model, ticket: Ticket, result: Result<Reply, String>) {
-    let views = model.over.iter_mut().chain(&mut model.under);
-    let asker = views
-        .filter_map(|over| if let Over::Adopt(adopt) = over { Some(adopt) } else { None })
-        .find(|adopt| adopt.ticket == Some(ticket));
-    let Some(adopt) = asker else { return };
-    adopt.ticket = None;
+    let Some(Over::Adopt(adopt)) = model.asker(ticket) else { return };
     match result {
         Ok(Reply::Catalog(listing)) => {
             adopt.error = None;

@@ -8,12 +8,12 @@ use super::keys::step_of;
 use super::main_view::toggle_watch;
 use super::{ask, toast};
 use crate::engine::live::{Reply, Request};
-use crate::event::Sequence;
+use crate::event::{Changes, Sequence};
 use crate::session_key::SessionKey;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::message::{Effect, Ticket};
-use crate::ui::model::{Asked, Delta, Model, Over, Selected, Tone};
+use crate::ui::model::{AsOf, Asked, Delta, Model, Over, Selected, Tone};
 use crate::ui::selection::Selection;
 
 /// Opens the view on what `selected` names, from version `since`.
@@ -28,7 +28,16 @@ pub(super) fn open(
     if let Some(sequence) = selected.event {
         events.aim(sequence);
     }
+    let past = model.past.as_ref().map(|past| AsOf {
+        newest: past.sequence,
+        version: model
+            .picture
+            .session(&selected.session)
+            .and_then(|session| session.version)
+            .unwrap_or_default(),
+    });
     model.open(Over::Delta(Box::new(Delta {
+        past,
         session: selected.session.clone(),
         agent: selected.agent.clone(),
         since,
@@ -164,14 +173,12 @@ fn load(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// The answer, for the view that asked, even if another lies over it; one to an earlier question is dropped.
 pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Reply, String>) {
-    let views = model.over.iter_mut().chain(&mut model.under);
-    let asker = views
-        .filter_map(|over| if let Over::Delta(delta) = over { Some(delta) } else { None })
-        .find(|delta| delta.ticket == Some(ticket));
-    let Some(delta) = asker else { return };
-    delta.ticket = None;
+    let Some(Over::Delta(delta)) = model.asker(ticket) else { return };
     match result {
-        Ok(Reply::Changes(changes)) => {
+        Ok(Reply::Changes(mut changes)) => {
+            if let Some(past) = delta.past {
+                as_of(&mut changes, past);
+            }
             delta.error = None;
             let events = &changes.events;
             delta.events.rejoin(events.len(), |at| Some(events.get(at)?.sequence));
@@ -183,6 +190,14 @@ pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Reply, 
             delta.error = Some(error);
         }
     }
+}
+
+/// In the past what came after it has not happened yet: events have one order, so that what is left out is the end of the page.
+fn as_of(changes: &mut Changes, past: AsOf) {
+    let answered = changes.events.len();
+    changes.events.retain(|event| event.sequence <= past.newest);
+    changes.truncated &= changes.events.len() == answered;
+    changes.version = past.version;
 }
 
 /// Enter: what has been read here opens nothing any more.

@@ -4,13 +4,13 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect};
 
 use super::{keys, main_view};
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{Action, Context};
 use crate::ui::layout;
 use crate::ui::message::{Effect, Gesture, Pointed};
 use crate::ui::model::{Model, Over, Pane};
 use crate::ui::selection::Selection;
 
-/// Rows that one turn of the wheel moves.
+/// Rows that one turn of the wheel moves in a list; the graph moves as by its keys.
 const WHEEL: usize = 3;
 
 /// The mouse did something. Returns whether anything came of it.
@@ -24,9 +24,14 @@ pub(super) fn point(model: &mut Model, pointed: Pointed, effects: &mut Vec<Effec
             if model.page.is_none() && model.over.is_none() {
                 focus(model, at);
             }
-            let action =
-                if pointed.gesture == Gesture::ScrollUp { Action::Up } else { Action::Down };
-            for _ in 0..WHEEL {
+            let is_up = pointed.gesture == Gesture::ScrollUp;
+            let (action, times) = match (model.context(), is_up) {
+                (Context::Graph, true) => (Action::PanUp, 1),
+                (Context::Graph, false) => (Action::PanDown, 1),
+                (_, true) => (Action::Up, WHEEL),
+                (_, false) => (Action::Down, WHEEL),
+            };
+            for _ in 0..times {
                 carry_out(model, action, effects);
             }
             true
@@ -60,6 +65,7 @@ fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) -> bool {
     let body = layout::over(model.area()).body;
     match &mut model.over {
         None => {
+            let before = model.main.focus;
             let Some((pane, place)) = focus(model, at) else { return false };
             let list = layout::parts(pane, place).list;
             let len = model.main.len(pane);
@@ -71,7 +77,8 @@ fn click(model: &mut Model, at: Position, effects: &mut Vec<Effect>) -> bool {
                 Pane::Events => row(&main.events, len, list, at),
             };
             let Some(row) = row else { return true };
-            if main.index(pane) == row {
+            // The first click into another pane is about the pane, even on the row that is selected there.
+            if main.index(pane) == row && pane == before {
                 carry_out(model, Action::Delta, effects);
             } else {
                 main_view::go(model, pane, row);

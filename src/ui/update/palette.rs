@@ -22,8 +22,8 @@ pub(in crate::ui) fn text(info: &ActionInfo) -> String {
     format!("{}  {}", info.name, info.description)
 }
 
-/// Finds the actions that match. What can be done here stands before what can't, then what is called so before what is described
-/// so, then the best match.
+/// Finds the actions that match. What is called so stands before what is only described so, then what can be done here before what
+/// can't, then the best match.
 fn rebuild(palette: &mut Palette, model: &Model) {
     let context = model.view_context();
     let filter = &palette.filter;
@@ -33,8 +33,10 @@ fn rebuild(palette: &mut Palette, model: &Model) {
         .filter(|(_, info)| info.action != Action::Accept && filter.matches(&text(info)))
         .map(|(at, info)| {
             let score = |text: &str| filter.is_active().then(|| filter.score(text)).flatten();
-            let scores = (score(info.name), score(&text(info)));
-            (!info.contexts.contains(&context), std::cmp::Reverse(scores), at)
+            let name = score(info.name);
+            let is_elsewhere = !info.contexts.contains(&context);
+            let scores = std::cmp::Reverse((name, score(&text(info))));
+            (name.is_none(), is_elsewhere, scores, at)
         })
         .collect();
     found.sort_unstable();

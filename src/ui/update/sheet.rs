@@ -164,12 +164,7 @@ pub(super) fn refresh(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// The engine answered.
 pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Reply, String>) {
-    let sheets = model.over.iter_mut().chain(&mut model.under);
-    let sheet = sheets
-        .filter_map(|over| if let Over::Sheet(sheet) = over { Some(sheet) } else { None })
-        .find(|sheet| sheet.ticket == Some(ticket));
-    let Some(sheet) = sheet else { return };
-    sheet.ticket = None;
+    let Some(Over::Sheet(sheet)) = model.asker(ticket) else { return };
     sheet.error = None;
     match result {
         Ok(Reply::Sizes(sizes)) => sheet.answers.sizes = sizes,

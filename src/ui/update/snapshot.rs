@@ -11,6 +11,7 @@ use crate::ui::index::{PairId, Picture, SessionId};
 use crate::ui::message::{Effect, Timer};
 use crate::ui::model::{Flash, Model, Pane, Tone};
 use crate::ui::rows;
+use crate::ui::selection::Selection;
 use crate::ui::words;
 
 /// How long a changed row stands out.
@@ -38,6 +39,10 @@ pub(super) fn show(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     if !is_first {
         flash(model, &before, effects);
+    }
+    if before.snapshot.sessions.len() <= 1 {
+        // Nobody chose among so few: the first of those that come is selected, and not the operator below all.
+        model.main.sessions = Selection::default();
     }
     arrange(model);
 }

@@ -109,3 +109,15 @@ fn a_failed_delta_says_so() {
     bench.keys("r").answer(Ok(Reply::Changes(changes(&[1], false, 1))));
     assert_eq!(bench.delta().error, None);
 }
+
+#[test]
+fn in_the_past_what_came_later_has_not_happened() {
+    let mut bench = Bench::new();
+    bench.keys("<").answer(Ok(super::views::past(7)));
+    bench.keys("G\n").answer(Ok(Reply::Changes(changes(&[5, 7, 8, 9], true, 20))));
+    let shown = bench.delta().changes.as_ref().unwrap();
+    let sequences: Vec<i64> = shown.events.iter().map(|event| event.sequence.0).collect();
+    assert_eq!(sequences, [5, 7]);
+    assert!(!shown.truncated);
+    assert_eq!(shown.version, Sequence(7), "what the picture of then says");
+}

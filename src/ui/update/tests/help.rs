@@ -232,6 +232,8 @@ fn the_palette_finds_by_letters_and_refuses_what_is_for_another_view() {
     assert_eq!(bench.model.view_context(), Context::Storage);
     bench.keys("\u{1b}:stor\n");
     assert_eq!(bench.model.view_context(), Context::Storage, "by name before the story of a watch");
+    bench.keys(":export\n");
+    assert!(bench.toast().1.starts_with("\"export\" is not for this view but for graph"));
     bench.keys(":adoptonly");
     let best = bench.model.palette.as_ref().unwrap().rows[0];
     assert_eq!(ACTIONS[best].action, Action::AdoptOnly);

@@ -207,3 +207,28 @@ fn pages_open_scroll_and_close() {
     bench.keys("\u{1b}");
     assert_eq!(bench.model.page, None);
 }
+
+#[test]
+fn the_first_of_the_sessions_that_come_is_selected_when_there_was_nothing_to_choose() {
+    let mut bench = Bench::new();
+    bench.model = Model::new(bench.model.setup.clone());
+    bench.send(Message::Snapshot(snapshot(vec![session(YOU, None, 1)], vec![], vec![])));
+    assert_eq!(bench.selected_session(), YOU);
+    let mut sessions = world().sessions.to_vec();
+    sessions.push(session(YOU, None, 1));
+    bench.send(Message::Snapshot(snapshot(sessions.clone(), vec![], vec![])));
+    assert_eq!(bench.selected_session(), "agent:main:a");
+    bench.keys("j");
+    sessions.insert(0, session("agent:main:0", None, 1));
+    bench.send(Message::Snapshot(snapshot(sessions, vec![], vec![])));
+    assert_eq!(bench.selected_session(), "agent:main:b");
+}
+
+#[test]
+fn what_was_done_is_not_told_in_the_next_view_but_what_failed_is() {
+    let mut bench = Bench::new();
+    bench.send(Message::Done("wrote x".into())).keys("F");
+    assert!(bench.model.toast.is_none());
+    bench.send(Message::Trouble("no room".into())).keys("\u{1b}");
+    assert_eq!(bench.toast(), (Tone::Error, "no room"));
+}

@@ -263,7 +263,14 @@ fn the_mouse_focuses_selects_opens_and_scrolls() {
     assert_eq!(bench.selected_session(), "agent:main:c");
     click(&mut bench, sessions.x + 3, sessions.y + 2);
     assert_eq!(bench.delta().session.as_str(), "agent:main:c", "a second click opens");
-    bench.keys("\u{1b}/");
+    bench.keys("\u{1b}");
+    let notices = list(&bench, Pane::Notices);
+    click(&mut bench, notices.x + 3, notices.y);
+    assert!(bench.model.over.is_none(), "the first click into a pane opens nothing");
+    assert_eq!(bench.model.main.focus, Pane::Notices);
+    click(&mut bench, notices.x + 3, notices.y);
+    assert_eq!(bench.delta().session.as_str(), "agent:main:b");
+    bench.keys("\u{1b}").key(KeyCode::BackTab).key(KeyCode::BackTab).keys("/");
     click(&mut bench, sessions.x + 3, sessions.y);
     assert!(bench.effects.is_empty() && bench.model.typing, "not while something is typed");
     bench.keys("\u{1b}");
@@ -405,4 +412,16 @@ fn changes_are_saved_once_they_are_there() {
     assert!(path.contains(".json") && path.starts_with("tidings-changes-since-"), "{path}");
     let document: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(document["stateVersion"], 7);
+}
+
+#[test]
+fn the_wheel_moves_the_window_over_the_graph() {
+    let mut bench = Bench::new();
+    bench.send(Message::Resize(40, 10)).keys("g");
+    let selected = graph(&bench).selected.clone();
+    bench.send(Message::Mouse(Pointed { gesture: Gesture::ScrollDown, column: 5, row: 5 }));
+    let down = graph(&bench).offset.1;
+    assert!(down > 0 && graph(&bench).selected == selected);
+    bench.send(Message::Mouse(Pointed { gesture: Gesture::ScrollUp, column: 5, row: 5 }));
+    assert!(graph(&bench).offset.1 < down);
 }
